@@ -14,7 +14,8 @@ from tests.benchmarks.measuring import Figure, ForgetTarget, ms
 from tests.benchmarks.world import call, client_of, memory
 
 from graphiti_pkm.bootstrap import Memory
-from graphiti_pkm.capabilities.scratch.tools.parameters import REASONING
+from graphiti_pkm.capabilities.scratch.requests import FindNode
+from graphiti_pkm.capabilities.scratch.tools import REASONING
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.embedding.local.local import LocalEmbedder
 
@@ -96,7 +97,7 @@ async def _look_up(
         side = list(taken)[at % 3]
         begun = process_time()
         if side == "find":
-            await nodes.find_node(LOCAL, text)
+            await nodes.find_node(LOCAL, FindNode(query=text))
         elif side == "embed":
             await alone.embed([text])
         else:

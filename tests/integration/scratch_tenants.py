@@ -18,8 +18,9 @@ from tests.fakes import FakeEmbedder
 from tests.protocol.support import EVERYTHING, World
 
 from graphiti_pkm.capabilities.scratch.models.requests import EdgeInput, NodeInput
+from graphiti_pkm.capabilities.scratch.requests import AddEdges, AddNodes, RemoveNode
 from graphiti_pkm.capabilities.scratch.service import Reasoning
-from graphiti_pkm.capabilities.scratch.tools.parameters import REASONING
+from graphiti_pkm.capabilities.scratch.tools import REASONING
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.errors import NotFound
@@ -89,15 +90,15 @@ class Tenants:
             nodes, edges = self.reasoning.nodes, self.reasoning.edges
             labels = [f"part {editor} {seed} {n}" for n in range(BATCH)]
             added = [NodeInput(label=label, properties={"owner": person}) for label in labels]
-            assert (await nodes.add_nodes(caller, added, name)).added == BATCH
+            assert (await nodes.add_nodes(caller, AddNodes(nodes=added, graph=name))).added == BATCH
             expected.nodes |= dict.fromkeys(labels, person)
             self.clock.advance(dice.random())
             pairs = {(dice.choice(labels), dice.choice(labels)) for _ in range(2 * BATCH)}
             told = [EdgeInput(source=one, target=other, relation=f"of {person}") for one, other in sorted(pairs)]
-            assert (await edges.add_edges(caller, told, graph=name)).added == len(pairs)
+            assert (await edges.add_edges(caller, AddEdges(edges=told, graph=name))).added == len(pairs)
             expected.edges |= {(one, other, f"of {person}") for one, other in pairs}
             gone = dice.choice(labels)
-            await nodes.remove_node(caller, gone, name)
+            await nodes.remove_node(caller, RemoveNode(label=gone, graph=name))
             del expected.nodes[gone]
             expected.edges -= {edge for edge in expected.edges if gone in edge}
 

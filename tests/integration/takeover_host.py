@@ -10,6 +10,7 @@ from typing import Any
 
 from graphiti_pkm.bootstrap import Memory, open_memory
 from graphiti_pkm.capabilities.remember.tools import WRITING
+from graphiti_pkm.capabilities.status.requests import GetStatus
 from graphiti_pkm.capabilities.status.tools import STATUS
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.queries import FactFilter, Window
@@ -33,7 +34,7 @@ async def _done(memory: Memory, what: str, text: str = "") -> Any:
         case "add":
             return (await memory.services[WRITING].add_memory(LOCAL, AddMemory(episode_body=text))).episode_uuid
         case "receipt":
-            status = await memory.services[STATUS].get_status(LOCAL, text)
+            status = await memory.services[STATUS].get_status(LOCAL, GetStatus(receipt=text))
             return status.extraction and status.extraction.model_dump(mode="json")
         case _:
             wanted = FactFilter(group_ids=("default",), now=memory.context.now())

@@ -22,6 +22,7 @@ from graphiti_pkm.bootstrap import Memory, open_memory
 from graphiti_pkm.capabilities.forget.tools import FORGETTING
 from graphiti_pkm.capabilities.remember.tools import WRITING
 from graphiti_pkm.capabilities.sagas.assembly import COMMUNITIES
+from graphiti_pkm.capabilities.sagas.requests import BuildCommunities, SummarizeSaga
 from graphiti_pkm.capabilities.sagas.tools import DIGESTS
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.answers import AddMemoryResponse
@@ -70,8 +71,8 @@ async def memory(short_directory: Path, scripted_model: ScriptedModel) -> AsyncI
 
 async def told(memory: Memory, body: str, saga: str | None = None, **fields: Any) -> AddMemoryResponse:
     steering = {"saga": saga} if saga else {}
-    request = AddMemory.model_validate({"episode_body": body, "steering": steering, **fields})
-    return await memory.services[WRITING].add_memory(LOCAL, request, 40)
+    request = AddMemory.model_validate({"episode_body": body, **steering, **fields, "wait_seconds": 40})
+    return await memory.services[WRITING].add_memory(LOCAL, request)
 
 
 async def teams(memory: Memory) -> None:
@@ -128,12 +129,12 @@ async def test_a_saga_is_summarised_in_steps_and_graphiti_reads_it(
 async def test_a_long_saga_is_read_twenty_episodes_at_a_time(memory: Memory, scripted_model: ScriptedModel) -> None:
     await memory.journal.extractions.pause(paused=True)
     for number in range(23):
-        request = AddMemory(episode_body=f"Part {number} of it.", steering={"saga": "Long"})
+        request = AddMemory(episode_body=f"Part {number} of it.", saga="Long")
         await memory.services[WRITING].add_memory(LOCAL, request)
     queue = memory.journal.extractions
     await queue.cancel([one.id for one in await queue.page(["queued"], None, 100, None)])
     await queue.pause(paused=False)
-    answer = await memory.services[DIGESTS].summarize_saga(LOCAL, "Long")
+    answer = await memory.services[DIGESTS].summarize_saga(LOCAL, SummarizeSaga(saga_name="Long"))
     assert calls(scripted_model, "SagaSummary") == 2
     assert all(f"Part {number} of it" in answer.summary for number in (0, 19, 20, 22))
 
@@ -141,7 +142,7 @@ async def test_a_long_saga_is_read_twenty_episodes_at_a_time(memory: Memory, scr
 async def test_concurrent_writers_share_one_saga_and_its_chain(memory: Memory) -> None:
     await memory.journal.extractions.pause(paused=True)
     add = memory.services[WRITING].add_memory
-    requests = [AddMemory(episode_body=f"Part {n}.", steering={"saga": "Trip"}) for n in range(6)]
+    requests = [AddMemory(episode_body=f"Part {n}.", saga="Trip") for n in range(6)]
     uuids = [answer.episode_uuid for answer in await asyncio.gather(*(add(LOCAL, one) for one in requests))]
     graph = memory.context.graph
     (held,) = await graph.sagas.sagas_of_episodes(uuids, ["default"], [])
@@ -199,8 +200,8 @@ async def test_what_is_forgotten_is_in_no_saga_no_community_and_no_file(memory: 
     facts = [{"source": "Maria", "relation": "TOLD", "target": "Tom", "fact": f"Maria told Tom of {HIDDEN}."}]
     note = await told(memory, f"Maria told Tom of {HIDDEN}.", f"On {HIDDEN}", entities=entities, facts=facts)
     await told(memory, "Tom runs.", f"On {HIDDEN}")
-    await memory.services[DIGESTS].summarize_saga(LOCAL, f"On {HIDDEN}")
-    await memory.services[DIGESTS].build_communities(LOCAL)
+    await memory.services[DIGESTS].summarize_saga(LOCAL, SummarizeSaga(saga_name=f"On {HIDDEN}"))
+    await memory.services[DIGESTS].build_communities(LOCAL, BuildCommunities())
     assert len(await memory.context.graph.part(COMMUNITIES).communities(["default"], 9)) == 1
     forget = memory.services[FORGETTING].forget
     await forget(LOCAL, query=HIDDEN, confirm=(await forget(LOCAL, query=HIDDEN)).confirm)
@@ -217,9 +218,9 @@ async def test_what_was_paid_for_is_not_paid_again_after_a_failure(
     await teams(memory)
     scripted_model.change(faults=FaultPlan(permanent=(PermanentFault(kind="refusal", contains="Leo Stern"),)))
     with pytest.raises(ModelRefused, match="what was paid for is kept"):
-        await memory.services[DIGESTS].build_communities(LOCAL)
+        await memory.services[DIGESTS].build_communities(LOCAL, BuildCommunities())
     assert await memory.context.graph.part(COMMUNITIES).communities(["default"], 9) == []
     scripted_model.change(faults=FaultPlan())
-    answer = await memory.services[DIGESTS].build_communities(LOCAL)
+    answer = await memory.services[DIGESTS].build_communities(LOCAL, BuildCommunities())
     assert answer.community_count == 2
     assert max(scripted_model.stats.answered.values()) == 1

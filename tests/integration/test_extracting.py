@@ -15,6 +15,7 @@ from tests.worlds.extraction_world import Findings
 from graphiti_pkm.bootstrap import Memory, open_memory
 from graphiti_pkm.capabilities.extraction.service import Extracting
 from graphiti_pkm.capabilities.extraction.writing import ExtractionWriting
+from graphiti_pkm.capabilities.forget.requests import DeleteEpisode
 from graphiti_pkm.capabilities.forget.tools import CLEARING, DELETING, FORGETTING
 from graphiti_pkm.capabilities.remember.tools import WRITING
 from graphiti_pkm.core.identity.groups import Groups
@@ -108,7 +109,7 @@ async def test_left_alone_it_is_written(world: World) -> None:
 async def test_a_deleted_episode_does_not_come_back(world: World, data_dir: Path) -> None:
     episode = await world.queued()
     async with world.thinking():
-        await world.memory.services[DELETING].delete_episode(LOCAL, episode)
+        await world.memory.services[DELETING].delete_episode(LOCAL, DeleteEpisode(uuid=episode))
     assert (await world.job(episode)).state == "cancelled"
     assert not await world.extracting.run_once()
     assert await world.names() == set()

@@ -36,8 +36,8 @@ async def memory(short_directory: Path, scripted_model: ScriptedModel) -> AsyncI
 
 
 async def read(memory: Memory, body: str, when: str, *facts: FactInput) -> ExtractionReceipt:
-    note = AddMemory(episode_body=body, reference_time=when, facts=facts)
-    answer = await memory.services[WRITING].add_memory(LOCAL, note, wait_seconds=30)
+    note = AddMemory(episode_body=body, reference_time=when, facts=facts, wait_seconds=30)
+    answer = await memory.services[WRITING].add_memory(LOCAL, note)
     assert answer.extraction is not None
     assert answer.extraction.state == "done", answer.extraction
     return answer.extraction

@@ -18,6 +18,7 @@ from graphiti_pkm.bootstrap import Memory, open_memory
 from graphiti_pkm.capabilities.explore.requests import GetEpisodes
 from graphiti_pkm.capabilities.explore.tools import EXPLORING
 from graphiti_pkm.capabilities.forget.models import ForgetResponse
+from graphiti_pkm.capabilities.forget.requests import DeleteEntityEdge, DeleteEpisode, Forget
 from graphiti_pkm.capabilities.forget.tools import DELETING, FORGETTING
 from graphiti_pkm.capabilities.history.requests import RetireFact
 from graphiti_pkm.capabilities.history.tools import RETIRING
@@ -78,8 +79,8 @@ async def add(memory: Memory, **told: object) -> AddMemoryResponse:
 
 async def forget(memory: Memory, told: AddMemoryResponse) -> ForgetResponse:
     (maria,) = [entity.uuid for entity in told.entities if entity.name == "Maria"]
-    preview = await memory.services[FORGETTING].forget(LOCAL, entity_uuid=maria)
-    return await memory.services[FORGETTING].forget(LOCAL, entity_uuid=maria, confirm=preview.confirm)
+    preview = await memory.services[FORGETTING].forget(LOCAL, Forget(entity_uuid=maria))
+    return await memory.services[FORGETTING].forget(LOCAL, Forget(entity_uuid=maria, confirm=preview.confirm))
 
 
 def places(data_dir: Path, text: str) -> set[str]:
@@ -110,10 +111,10 @@ async def test_notes_with_the_first_name_alone_go_too_and_a_shared_surname_is_as
         took = {"source": "Henrik", "relation": "TOOK", "target": "night rota", "fact": "Henrik took it from Tobias"}
         await add(memory, episode_body="Rota changed.", facts=[took])
         (tobias,) = (await memory.services[SEARCHING].search_nodes(LOCAL, SearchNodes(names=["Tobias Wenger"]))).nodes
-        preview = await memory.services[FORGETTING].forget(LOCAL, entity_uuid=tobias.uuid)
+        preview = await memory.services[FORGETTING].forget(LOCAL, Forget(entity_uuid=tobias.uuid))
         assert preview.removed == {"sentences": 3, "facts": 1, "entities": 1, "mentions": 1}
         assert [line.split("] ")[1] for line in preview.ask_user or []] == ["The Wenger family left."]
-        done = await memory.services[FORGETTING].forget(LOCAL, entity_uuid=tobias.uuid, confirm=preview.confirm)
+        done = await memory.services[FORGETTING].forget(LOCAL, Forget(entity_uuid=tobias.uuid, confirm=preview.confirm))
         assert done.found_afterwards is not None
         assert [line.split(": ")[1] for line in done.found_afterwards] == ["may still speak of it"]
         assert files_with(data_dir, "Tobias") == []
@@ -148,7 +149,7 @@ async def tell_in_passing(memory: Memory) -> AddMemoryResponse:
     await memory.services[RETIRING].retire_fact(LOCAL, RetireFact(fact_uuid=fact, reason=f"as {HIDDEN} shows"))
     hid = {"source": "Ingrid", "relation": "HID", "value": HIDDEN}
     hidden = await add(memory, episode_body="Ingrid came again.", facts=[hid])
-    await memory.services[DELETING].delete_entity_edge(LOCAL, hidden.facts[0].uuid)
+    await memory.services[DELETING].delete_entity_edge(LOCAL, DeleteEntityEdge(uuid=hidden.facts[0].uuid))
     return told
 
 
@@ -189,11 +190,11 @@ async def test_the_words_of_a_query_leave_every_file_though_no_sentence_holds_th
     async with opened(data_dir) as memory:
         uncompressed(data_dir)
         await tell_in_passing(memory)
-        preview = await memory.services[FORGETTING].forget(LOCAL, query=HIDDEN)
-        answer = await memory.services[FORGETTING].forget(LOCAL, query=HIDDEN, confirm=preview.confirm)
+        preview = await memory.services[FORGETTING].forget(LOCAL, Forget(query=HIDDEN))
+        answer = await memory.services[FORGETTING].forget(LOCAL, Forget(query=HIDDEN, confirm=preview.confirm))
         assert answer.status == "forgotten"
         assert files_with(data_dir, HIDDEN) == []
-        assert (await memory.services[FORGETTING].forget(LOCAL, query=HIDDEN)).status == "nothing"
+        assert (await memory.services[FORGETTING].forget(LOCAL, Forget(query=HIDDEN))).status == "nothing"
 
 
 async def test_what_only_a_deleted_episode_gave_leaves_every_file(data_dir: Path) -> None:
@@ -202,7 +203,7 @@ async def test_what_only_a_deleted_episode_gave_leaves_every_file(data_dir: Path
         tom = {"name": "Tom", "summary": f"Owes money to {HIDDEN}.", "aliases": [f"{HIDDEN} man"]}
         told = await add(memory, episode_body="Tom came by.", entities=[tom])
         await add(memory, episode_body="Tom is fine.", entities=[{"name": "Tom", "summary": "A gardener."}])
-        await memory.services[DELETING].delete_episode(LOCAL, told.episode_uuid)
+        await memory.services[DELETING].delete_episode(LOCAL, DeleteEpisode(uuid=told.episode_uuid))
         assert files_with(data_dir, HIDDEN) == []
         (found,) = (await memory.services[SEARCHING].search_nodes(LOCAL, SearchNodes(names=["Tom"], max_nodes=1))).nodes
         assert (found.summary, found.aliases) == ("A gardener.", None)
@@ -212,7 +213,7 @@ async def test_the_words_of_a_deleted_episode_leave_every_file(data_dir: Path) -
     async with opened(data_dir) as memory:
         uncompressed(data_dir)
         told = await tell(memory)
-        answer = await memory.services[DELETING].delete_episode(LOCAL, told.episode_uuid)
+        answer = await memory.services[DELETING].delete_episode(LOCAL, DeleteEpisode(uuid=told.episode_uuid))
         assert "gone from the database's and the journal's files" in answer.message
         assert files_with(data_dir, KEPT) == []
 
@@ -232,7 +233,7 @@ async def test_a_rebuild_gives_the_redacted_graph(data_dir: Path) -> None:
 async def test_a_rebuild_after_a_deleted_episode_tells_the_same_changes(data_dir: Path) -> None:
     async with opened(data_dir) as memory:
         told = await tell(memory)
-        await memory.services[DELETING].delete_episode(LOCAL, told.episode_uuid)
+        await memory.services[DELETING].delete_episode(LOCAL, DeleteEpisode(uuid=told.episode_uuid))
         socket = Path(endpoint(data_dir).socket)
         before = dump(socket)
         assert before.of("Change")
@@ -306,15 +307,15 @@ async def test_a_name_in_a_relation_a_measure_and_a_type_leaves_every_file(data_
         spoon = {"name": "Spoon", "type": f"{name}Thing"}
         await add(memory, episode_body="Henrik asked in Rome. A spoon lay there.", facts=facts, entities=[spoon])
         forgetting, uuid = memory.services[FORGETTING], told.entities[0].uuid
-        preview = await forgetting.forget(LOCAL, entity_uuid=uuid)
-        done = await forgetting.forget(LOCAL, entity_uuid=uuid, confirm=preview.confirm)
+        preview = await forgetting.forget(LOCAL, Forget(entity_uuid=uuid))
+        done = await forgetting.forget(LOCAL, Forget(entity_uuid=uuid, confirm=preview.confirm))
         assert done.removed.items() >= {"relations": 1, "types": 1}.items()
         called, listed, *_ = done.found_afterwards or []
         assert "1 name and 1 fact hold" in called, "the measure is an entity with a name of its own"
         assert f"may still list the type '{name}Thing'" in listed
         query = called.split("query=")[1].split('"')[1]
-        preview = await forgetting.forget(LOCAL, query=query)
-        await forgetting.forget(LOCAL, query=query, confirm=preview.confirm)
+        preview = await forgetting.forget(LOCAL, Forget(query=query))
+        await forgetting.forget(LOCAL, Forget(query=query, confirm=preview.confirm))
         found = (
             await memory.services[SEARCHING].search_memory_facts(LOCAL, SearchMemoryFacts(query="Henrik asked"))
         ).facts

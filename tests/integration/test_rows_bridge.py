@@ -9,7 +9,7 @@ from tests.integration.rows_support import World, a_world, in_one_task
 from tests.requirements import requirement
 
 from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
-from graphiti_pkm.capabilities.scratch.tools.parameters import REASONING
+from graphiti_pkm.capabilities.scratch.tools import REASONING
 from graphiti_pkm.core.model.access import LOCAL, Caller
 
 F6 = Content(

@@ -15,8 +15,9 @@ from tests.requirements import requirement
 
 from graphiti_pkm.bootstrap import open_memory
 from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
+from graphiti_pkm.capabilities.scratch.requests import DeleteGraph, OpenGraph, SaveGraph
 from graphiti_pkm.capabilities.scratch.service import Reasoning
-from graphiti_pkm.capabilities.scratch.tools.parameters import REASONING
+from graphiti_pkm.capabilities.scratch.tools import REASONING
 from graphiti_pkm.core.model.access import LOCAL, Caller
 from graphiti_pkm.errors import NotFound
 from graphiti_pkm.settings.loader import Settings
@@ -46,7 +47,7 @@ async def test_only_a_saved_graph_outlives_the_server_and_only_open_graph_brings
                 for graph in ("plan", "rough"):
                     async with reasoning.graphs.writing(LOCAL, graph) as opened:
                         opened.graph.apply(F6)
-                saved = await reasoning.saving.save_graph(LOCAL, "plan")
+                saved = await reasoning.saving.save_graph(LOCAL, SaveGraph(graph="plan"))
                 assert (saved.node_count, saved.edge_count, saved.replaced) == (4, 3, False)
                 async with reasoning.graphs.writing(LOCAL, "plan") as opened:
                     opened.graph.apply(Content(nodes=(ScratchNode("Later"),)))
@@ -54,7 +55,7 @@ async def test_only_a_saved_graph_outlives_the_server_and_only_open_graph_brings
                 reasoning = memory.services[REASONING]
                 listed = await reasoning.saving.list_graphs(LOCAL)
                 assert (listed.graphs, [one.name for one in listed.saved or ()]) == ([], ["plan"])
-                opened_again = await reasoning.saving.open_graph(LOCAL, "plan")
+                opened_again = await reasoning.saving.open_graph(LOCAL, OpenGraph(name="plan"))
                 assert (opened_again.nodes_added, opened_again.edges_added) == (4, 3)
                 async with reasoning.graphs.reading(LOCAL, "plan") as opened:
                     assert opened.graph.content() == F6
@@ -84,25 +85,25 @@ async def test_saved_graphs_are_listed_merged_replaced_and_deleted_by_name(world
 async def test_another_persons_saved_graph_is_as_one_that_is_not_there(world: World) -> None:
     ours, other = reasoning_of(world), Caller(principal="ben")
     await draw(world, F6, "plan")
-    await ours.saving.save_graph(LOCAL, "plan")
+    await ours.saving.save_graph(LOCAL, SaveGraph(graph="plan"))
     narrowed = Caller(groups=("work",))
     for caller in (other, narrowed):
         with pytest.raises(NotFound, match="There are: none"):
-            await ours.saving.open_graph(caller, "plan")
+            await ours.saving.open_graph(caller, OpenGraph(name="plan"))
         assert (await ours.saving.list_graphs(caller)).saved is None
-        assert (await ours.saving.delete_graph(caller, "plan", saved=True)).existing == []
+        assert (await ours.saving.delete_graph(caller, DeleteGraph(graph="plan", saved=True))).existing == []
     await draw(world, Content(nodes=(ScratchNode("Mine"),)), "plan", other)
-    assert (await ours.saving.save_graph(other, "plan")).replaced is False
-    assert (await ours.saving.open_graph(LOCAL, "plan", "again")).node_count == 4
+    assert (await ours.saving.save_graph(other, SaveGraph(graph="plan"))).replaced is False
+    assert (await ours.saving.open_graph(LOCAL, OpenGraph(name="plan", graph="again"))).node_count == 4
 
 
 async def test_a_backup_and_what_is_saved_of_a_damaged_journal_hold_them(world: World, tmp_path: Path) -> None:
     await draw(world, F6, "plan")
     reasoning = reasoning_of(world)
-    await reasoning.saving.save_graph(LOCAL, "plan")
+    await reasoning.saving.save_graph(LOCAL, SaveGraph(graph="plan"))
     await world.memory.journal.backup(tmp_path / "backup.sqlite3")
     await draw(world, F6, "newer")
-    await reasoning.saving.save_graph(LOCAL, "newer")
+    await reasoning.saving.save_graph(LOCAL, SaveGraph(graph="newer"))
 
     elsewhere = SqliteJournal(tmp_path / "elsewhere")
     await elsewhere.restore(tmp_path / "backup.sqlite3")

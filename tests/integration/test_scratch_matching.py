@@ -12,6 +12,7 @@ from graphiti_pkm.capabilities.scratch.edges import ScratchEdges
 from graphiti_pkm.capabilities.scratch.matching.matching import Match, Matcher, Missing
 from graphiti_pkm.capabilities.scratch.models.requests import NodeInput
 from graphiti_pkm.capabilities.scratch.nodes import ScratchNodes
+from graphiti_pkm.capabilities.scratch.requests import AddEdge, AddNode, AddNodes
 from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.embedding.local.local import LocalEmbedder
@@ -31,7 +32,7 @@ class Scratch:
         self.edges = ScratchEdges(self.matcher)
 
     async def add(self, *labels: str) -> None:
-        await self.nodes.add_nodes(LOCAL, [NodeInput(label=label) for label in labels])
+        await self.nodes.add_nodes(LOCAL, AddNodes(nodes=[NodeInput(label=label) for label in labels]))
 
     async def meant(self, text: str) -> str | None:
         async with self.matcher.reading(LOCAL, "default", [text]) as found:
@@ -68,17 +69,19 @@ async def test_the_document_s_texts_mean_what_it_says(scratch: Scratch, text: st
 @requirement("E-103", "E-86")
 async def test_an_edge_between_what_is_nearly_called_so(scratch: Scratch) -> None:
     await scratch.add(*F6)
-    answer = await scratch.edges.add_edge(LOCAL, "auth service", "user repo", "queries")
+    answer = await scratch.edges.add_edge(LOCAL, AddEdge(source="auth service", target="user repo", relation="queries"))
     assert answer.edge is not None
     assert (answer.source_matched, answer.target_matched, answer.created) == ("AuthService", "UserRepository", True)
-    again = await scratch.edges.add_edge(LOCAL, "the authentication service", "user repo", "queries")
+    again = await scratch.edges.add_edge(
+        LOCAL, AddEdge(source="the authentication service", target="user repo", relation="queries")
+    )
     assert again.created is False
 
 
 @requirement("E-102", "C33", "C35")
 async def test_one_service_is_never_taken_for_another(scratch: Scratch) -> None:
     await scratch.add("AuthService")
-    added = await scratch.nodes.add_node(LOCAL, "UserService")
+    added = await scratch.nodes.add_node(LOCAL, AddNode(label="UserService"))
     assert added.created is True
     for text in ("OrderShipped", "HeaderParser", "LoginController"):
         await scratch.add(text)

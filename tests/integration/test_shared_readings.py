@@ -63,7 +63,9 @@ async def test_a_database_of_ones_own_knows_of_no_readings(data_dir: Path, scrip
         {"data_dir": data_dir, "idle_seconds": 0.3, "llm_model": "scripted", "llm_base_url": scripted_model.url}
     )
     async with open_memory(settings) as memory:
-        await memory.services[WRITING].add_memory(LOCAL, AddMemory(episode_body="Anna Berg WORKS_AT Acme."), 40)
+        await memory.services[WRITING].add_memory(
+            LOCAL, AddMemory(episode_body="Anna Berg WORKS_AT Acme.", wait_seconds=40)
+        )
         assert (await memory.journal.extractions.sizes(None))["done"] == 1
         graph = memory.context.graph
         assert isinstance(graph, GraphStore)

@@ -48,13 +48,11 @@ class RecordingWriting:
         self.waits: list[float] = []
         self.error: Exception | None = None
 
-    async def add_memory(
-        self, caller: Caller, request: AddMemory, wait_seconds: float, progress: Progress
-    ) -> AddMemoryResponse:
+    async def add_memory(self, caller: Caller, request: AddMemory, progress: Progress) -> AddMemoryResponse:
         assert caller.is_local
-        self.waits.append(wait_seconds)
-        if wait_seconds:
-            await progress(0, wait_seconds, "extraction queued")
+        self.waits.append(request.wait_seconds)
+        if request.wait_seconds:
+            await progress(0, request.wait_seconds, "extraction queued")
         if self.error is not None:
             raise self.error
         self.requests.append(request)

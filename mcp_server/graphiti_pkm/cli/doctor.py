@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from urllib.parse import urlsplit
 
 from graphiti_pkm.bootstrap import Memory
+from graphiti_pkm.capabilities.status.requests import GetStatus
 from graphiti_pkm.capabilities.status.service import LOST_JOURNAL
 from graphiti_pkm.capabilities.status.tools import STATUS
 from graphiti_pkm.cli.directories import has_journal, holds_memory, throw_away
@@ -205,7 +206,7 @@ async def _server(settings: Settings) -> Line:
 async def _database(settings: Settings, *, where: str = "", reported: AbstractSet[str] = frozenset()) -> list[Line]:
     try:
         async with open_without_model(settings) as memory:
-            found = await memory.services[STATUS].get_status(LOCAL)
+            found = await memory.services[STATUS].get_status(LOCAL, GetStatus())
             differences = await _differences(memory)
             running = await memory.database.info()
             repair = memory.database.last_repair()

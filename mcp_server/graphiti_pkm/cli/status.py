@@ -3,6 +3,7 @@
 import asyncio
 
 from graphiti_pkm.capabilities.status.models import StatusResponse
+from graphiti_pkm.capabilities.status.requests import GetStatus
 from graphiti_pkm.capabilities.status.tools import STATUS
 from graphiti_pkm.cli.directories import holds_memory, no_memory
 from graphiti_pkm.cli.opening import open_without_model
@@ -41,7 +42,7 @@ def _report_no_memory(settings: Settings, *, as_json: bool) -> int:
 async def _ask(settings: Settings) -> tuple[StatusResponse, str | None, int | None]:
     """The status with the total size of the groups of people with tokens, which are not listed one by one."""
     async with open_without_model(settings) as memory:
-        found = await memory.services[STATUS].get_status(LOCAL)
+        found = await memory.services[STATUS].get_status(LOCAL, GetStatus())
         others = await _others(memory.context.graph) if found.status != "unavailable" else None
         shown = found.model_copy(update={"extraction_model": settings.llm_model})
         return shown, others, await memory.database.memory_usage()

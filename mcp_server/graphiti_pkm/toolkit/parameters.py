@@ -4,11 +4,9 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
-from graphiti_pkm.core.model.requests import PER_PAGE
+from graphiti_pkm.core.model.requests import PER_PAGE, Strings
 from graphiti_pkm.core.reading import paging
-from graphiti_pkm.toolkit.schema import Strings
 
-GroupId: TypeAlias = Annotated[str | None, Field(description="namespace; default group if left out")]
 GroupIds: TypeAlias = Annotated[Strings | None, Field(description="namespaces; default group if left out")]
 WholeGroups: TypeAlias = Annotated[
     Strings | None, Field(max_length=20, description="namespaces; default group if left out")

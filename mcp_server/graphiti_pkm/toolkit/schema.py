@@ -10,13 +10,11 @@ import functools
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from pydantic import BeforeValidator, Field
 from pydantic.json_schema import models_json_schema
 
 from graphiti_pkm.core.model.answers import Answer
-from graphiti_pkm.core.model.requests import EntityInput, FactInput, as_list
 
 
 def as_object(value: object) -> object:
@@ -28,10 +26,6 @@ def as_object(value: object) -> object:
             return value
     return value
 
-
-Strings: TypeAlias = Annotated[list[str], BeforeValidator(as_list)]
-Entities: TypeAlias = Annotated[list[EntityInput], BeforeValidator(as_list), Field(max_length=500)]
-Facts: TypeAlias = Annotated[list[FactInput], BeforeValidator(as_list), Field(max_length=500)]
 
 Json: TypeAlias = dict[str, Any]
 

@@ -4,14 +4,14 @@ import inspect
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from typing import Any, TypeAlias, get_type_hints
 
-from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, func_metadata
 from mcp_types import ToolAnnotations
-from pydantic import BaseModel
 
 from graphiti_pkm.core.model.access import Tier
 from graphiti_pkm.core.model.answers import Answer
+from graphiti_pkm.core.model.requests import Request
 from graphiti_pkm.toolkit.call import Call
 
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
@@ -21,8 +21,8 @@ ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_
 ENDS = ADDS.model_copy(update={"idempotent_hint": True})
 DELETES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 
-ToolFunction: TypeAlias = Callable[..., Coroutine[Any, Any, Answer]]
-"""``async def tool(call: Call, request: ARequest) -> AnAnswer``: its annotations declare request and answer."""
+ToolFunction: TypeAlias = Callable[[Call, Any], Coroutine[Any, Any, Answer]]
+"""``async def tool(call: Call, request: ARequest) -> AnAnswer``: the annotations declare what it takes and gives."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,8 @@ class ToolSpec:
     """The lowest tier that may call it, if the annotations do not imply it."""
     shown_by: str = "get_episodes"
     """The tool that shows what a call stored when its outcome is unknown."""
+    types: str | None = None
+    """The module of the request, where the annotation only names it; imported once the tool is offered."""
 
     @property
     def name(self) -> str:
@@ -48,26 +50,22 @@ class ToolSpec:
         paragraphs = inspect.cleandoc(self.function.__doc__ or "").split("\n\n")
         return "\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
-    @cached_property
-    def request(self) -> type[BaseModel]:
+    @property
+    def request(self) -> type[Request]:
         """The request model of the function; its fields are the parameters of the tool."""
-        hints = get_type_hints(self.function, include_extras=True)
-        if "request" not in hints:  # the function still declares its arguments one by one
-            return func_metadata(self.function, skip_names=["call"], structured_output=False).arg_model
-        declared: type[BaseModel] = hints["request"]
+        declared: type[Request] = self._declared["request"]
         return declared
-
-    def answer(self, call: Call, request: BaseModel) -> Coroutine[Any, Any, Answer]:
-        """Call the function."""
-        if isinstance(request, ArgModelBase):
-            return self.function(call, **request.model_dump_one_level())
-        return self.function(call, request)
 
     @property
     def returns(self) -> type[Answer]:
         """The answer model of the function; its fields are those of the structured content."""
-        declared: type[Answer] = get_type_hints(self.function)["return"]
+        declared: type[Answer] = self._declared["return"]
         return declared
+
+    @cached_property
+    def _declared(self) -> dict[str, Any]:
+        """The annotations of the function."""
+        return get_type_hints(self.function, localns=vars(import_module(self.types)) if self.types else None)
 
     @property
     def writes(self) -> bool:

@@ -10,6 +10,7 @@ from graphiti_pkm.capabilities.explore.requests import GetEntityConnections, Get
 from graphiti_pkm.capabilities.history.requests import RestoreFact, RetireFact, WhatChanged
 from graphiti_pkm.capabilities.remember.service import Writing
 from graphiti_pkm.capabilities.search.requests import SearchEpisodes, SearchMemoryFacts, SearchNodes
+from graphiti_pkm.capabilities.status.requests import GetStatus
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.storage.commit import Committer
@@ -167,11 +168,11 @@ async def test_a_name_told_afterwards_is_linked_to_notes_from_before(story: Stor
 
 
 async def test_status_says_that_the_record_is_ahead_and_by_how_much(story: Story) -> None:
-    told = await story.status.get_status(LOCAL)
+    told = await story.status.get_status(LOCAL, GetStatus())
     assert told.status == "degraded"
     assert any("399 days 23 h ahead of this machine's clock" in failure for failure in told.failures), told.failures
 
 
 async def test_status_says_nothing_of_a_clock_that_is_right(story: Story) -> None:
     story.clock.advance(BACK.total_seconds())
-    assert not (await story.status.get_status(LOCAL)).failures
+    assert not (await story.status.get_status(LOCAL, GetStatus())).failures

@@ -5,9 +5,9 @@ from typing import Annotated
 import pytest
 from pydantic import BaseModel, Field, TypeAdapter
 
-from graphiti_pkm.core.model.requests import FactInput
+from graphiti_pkm.core.model.requests import FactInput, Facts, Strings
 from graphiti_pkm.server.tools.texts import only_naming
-from graphiti_pkm.toolkit.schema import Facts, Strings, tidy_input, tidy_output
+from graphiti_pkm.toolkit.schema import tidy_input, tidy_output
 
 
 class Part(BaseModel):

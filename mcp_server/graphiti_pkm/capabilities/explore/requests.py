@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from graphiti_pkm.core.model.queries import Direction
-from graphiti_pkm.core.model.requests import PER_PAGE, Request
+from graphiti_pkm.core.model.requests import PER_PAGE, Request, Strings
 from graphiti_pkm.core.model.walks import SourceMode
 from graphiti_pkm.core.reading import paging
 from graphiti_pkm.core.reading.paging import HOPS, PATHS, SOURCES, SUBGRAPH_FACTS, SUBGRAPH_HOPS, SUBGRAPH_NODES
@@ -25,7 +25,6 @@ from graphiti_pkm.toolkit.parameters import (
     OwnGroups,
     WithEnded,
 )
-from graphiti_pkm.toolkit.schema import Strings
 
 
 class GetEntityConnections(Request):

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import uuid4
 
+from graphiti_pkm.capabilities.forget.requests import ClearGraph
 from graphiti_pkm.capabilities.forget.saved_graphs import saved_graphs_note
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
@@ -33,9 +34,7 @@ class Clearing:
         self._groups = groups
         self._committer = committer
 
-    async def clear_graph(
-        self, caller: Caller, group_ids: GroupIds = None, confirm: str | None = None
-    ) -> ClearResponse:
+    async def clear_graph(self, caller: Caller, request: ClearGraph) -> ClearResponse:
         """A preview with a token; with the token of the same content, the groups are emptied.
 
         Raises:
@@ -44,8 +43,8 @@ class Clearing:
         """
         if caller.read_only:
             raise NotAllowed("Nothing was cleared: this connection may only read.")
-        wanted = self._wanted(caller, group_ids)
-        if confirm is None:
+        wanted = self._wanted(caller, request.group_ids)
+        if request.confirm is None:
             sizes = await self._sizes(wanted)
             return self._preview(sizes, await self._token(caller, sizes))
         async with contextlib.AsyncExitStack() as locks:
@@ -55,7 +54,7 @@ class Clearing:
                 await locks.enter_async_context(self._context.locks.hold(group))
                 await self._committer.catch_up(group)
             sizes = await self._sizes(wanted)
-            if not is_confirmed(confirm, await self._token(caller, sizes)):
+            if not is_confirmed(request.confirm, await self._token(caller, sizes)):
                 raise InvalidInput(
                     "Nothing was cleared: confirm does not fit, because the groups are others or hold something else "
                     "by now. Call clear_graph without confirm, and show the user what it says."

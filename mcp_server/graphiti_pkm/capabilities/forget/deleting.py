@@ -8,6 +8,7 @@ from datetime import datetime
 from uuid import uuid4
 
 from graphiti_pkm.capabilities.forget.derived_data import DerivedData, find_derived_data, reworded, texts_of
+from graphiti_pkm.capabilities.forget.requests import DeleteEntityEdge, DeleteEpisode
 from graphiti_pkm.capabilities.forget.saved_graphs import saved_graphs_note
 from graphiti_pkm.capabilities.forget.text import sentences_in
 from graphiti_pkm.capabilities.forget.trace import Traces
@@ -100,10 +101,10 @@ class Deleting:
         self._persons = Persons(context.graph, context.settings)
         self._committer = committer
 
-    async def delete_episode(self, caller: Caller, uuid: str) -> DeleteResponse:
+    async def delete_episode(self, caller: Caller, request: DeleteEpisode) -> DeleteResponse:
         """Remove an episode and the facts, entities and mentions that nothing else supports. Raises NotFound."""
         visible = await self._writable(caller)
-        whole = await resolve_within(self._graph, visible, "episode", uuid)
+        whole = await resolve_within(self._graph, visible, "episode", request.uuid)
         group = (await self._episode(whole, visible)).group_id
         vectors = await self._requoted(whole, visible)
         async with self._context.locks.hold(group):
@@ -235,10 +236,10 @@ class Deleting:
         is_on = "forget" not in settings.exclude_tools and (not settings.tools or "forget" in settings.tools)
         return f"; forget takes {what}." if is_on and caller.may("curator") else "."
 
-    async def delete_entity_edge(self, caller: Caller, uuid: str) -> DeleteResponse:
+    async def delete_entity_edge(self, caller: Caller, request: DeleteEntityEdge) -> DeleteResponse:
         """Remove one fact; its entities and episodes stay, and what it ended stays ended. Raises NotFound."""
         visible = await self._writable(caller)
-        whole = await resolve_within(self._graph, visible, "fact", uuid)
+        whole = await resolve_within(self._graph, visible, "fact", request.uuid)
         group = (await self._fact(whole, visible)).group_id
         async with self._context.locks.hold(group):
             await self._committer.catch_up(group)

@@ -10,6 +10,7 @@ from graphiti_pkm.capabilities.forget.derived_data import texts_of
 from graphiti_pkm.capabilities.forget.hints import hints_of
 from graphiti_pkm.capabilities.forget.models import EpisodesMode, ForgetResponse
 from graphiti_pkm.capabilities.forget.plan import ForgetPlan, Material, plan_forgetting
+from graphiti_pkm.capabilities.forget.requests import Forget
 from graphiti_pkm.capabilities.forget.saved_graphs import SavedTrace, saved_trace
 from graphiti_pkm.capabilities.forget.target import MOST_EPISODES, MOST_FACTS, ForgetTarget, ForgetTargets
 from graphiti_pkm.capabilities.forget.text import Redaction, sentences_of
@@ -71,17 +72,7 @@ class Forgetting:
         self._afterwards = Afterwards(context, self._traces)
         self._views = Views(groups, context.settings.zone, context.now)
 
-    async def forget(
-        self,
-        caller: Caller,
-        entity_uuid: str | None = None,
-        fact_uuid: str | None = None,
-        episode_uuid: str | None = None,
-        query: str | None = None,
-        episodes: EpisodesMode = "redact",
-        confirm: str | None = None,
-        group_id: str | None = None,
-    ) -> ForgetResponse:
+    async def forget(self, caller: Caller, request: Forget) -> ForgetResponse:
         """A preview with a token; with the token of exactly that preview, it is removed.
 
         Raises:
@@ -91,24 +82,29 @@ class Forgetting:
         """
         if caller.read_only:
             raise NotAllowed("Nothing was forgotten: this connection may only read.")
-        named = {"entity": entity_uuid, "fact": fact_uuid, "episode": episode_uuid, "query": query}
+        named = {
+            "entity": request.entity_uuid,
+            "fact": request.fact_uuid,
+            "episode": request.episode_uuid,
+            "query": request.query,
+        }
         given = [(kind, text) for kind, text in named.items() if text is not None]
-        if len(given) != 1 or (episode_uuid is not None and episodes == "keep"):
+        if len(given) != 1 or (request.episode_uuid is not None and request.episodes == "keep"):
             raise InvalidInput(
                 "Nothing was forgotten: give exactly one of entity_uuid, fact_uuid, episode_uuid and query; an episode "
                 "cannot be kept and forgotten."
             )
-        what = await self._what(caller, *given[0], group_id)
-        if confirm is None:
-            plan = await self._plan(what, episodes)
+        what = await self._what(caller, *given[0], request.group_id)
+        if request.confirm is None:
+            plan = await self._plan(what, request.episodes)
             saved = await saved_trace(self._context, caller, plan)
             return await self._preview(caller, plan, saved, await self._token(caller, what, plan, saved))
         async with self._context.locks.hold(what[2]):
             await self._committer.catch_up(what[2])
-            plan = await self._plan(what, episodes)
+            plan = await self._plan(what, request.episodes)
             saved = await saved_trace(self._context, caller, plan)
             is_nothing = plan.is_nothing and not saved.lost
-            if is_nothing or not is_confirmed(confirm, await self._token(caller, what, plan, saved)):
+            if is_nothing or not is_confirmed(request.confirm, await self._token(caller, what, plan, saved)):
                 raise InvalidInput(
                     "Nothing was forgotten: confirm does not fit, because what would go is something else by now. "
                     "Call forget without confirm, and show the user what it says."

@@ -1,13 +1,11 @@
 """Tools that delete and forget. Their docstrings are prompts."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from pydantic import Field
-
-from graphiti_pkm.capabilities.forget.models import EpisodesMode, ForgetResponse
+from graphiti_pkm.capabilities.forget.models import ForgetResponse
+from graphiti_pkm.capabilities.forget.requests import ClearGraph, DeleteEntityEdge, DeleteEpisode, Forget
 from graphiti_pkm.core.model.answers import ClearResponse, DeleteResponse
 from graphiti_pkm.toolkit.call import Call
-from graphiti_pkm.toolkit.parameters import GroupId, WholeGroups
 from graphiti_pkm.toolkit.services import ServiceKey
 
 if TYPE_CHECKING:  # services are loaded after the tools are listed
@@ -20,57 +18,38 @@ DELETING: ServiceKey["Deleting"] = ServiceKey("deleting")
 FORGETTING: ServiceKey["Forgetting"] = ServiceKey("forgetting")
 
 
-async def delete_episode(
-    call: Call, uuid: Annotated[str, Field(description="from search_episodes or get_episodes")]
-) -> DeleteResponse:
+async def delete_episode(call: Call, request: DeleteEpisode) -> DeleteResponse:
     """Delete an episode from all answers, with the facts, entities and mentions that only it supports.
 
     Use when a whole note must go; it leaves the server's files too, not backups. What other episodes support stays and
     what it ended stays ended; the answer lists both. For a fact that no longer holds use add_memory with replaces
     instead: history stays.
     """
-    return await call.services[DELETING].delete_episode(call.caller, uuid)
+    return await call.services[DELETING].delete_episode(call.caller, request)
 
 
-async def delete_entity_edge(
-    call: Call, uuid: Annotated[str, Field(description="fact uuid, from search_memory_facts")]
-) -> DeleteResponse:
+async def delete_entity_edge(call: Call, request: DeleteEntityEdge) -> DeleteResponse:
     """Delete one fact from all answers; its entities and episodes stay, and what it ended stays ended.
 
     Use for a fact that should never have been stored. For one that changed or was wrong use add_memory with replaces
     (change: corrected) instead: history stays.
     """
-    return await call.services[DELETING].delete_entity_edge(call.caller, uuid)
+    return await call.services[DELETING].delete_entity_edge(call.caller, request)
 
 
-async def forget(
-    call: Call,
-    entity_uuid: Annotated[str | None, Field(description="give one of these four")] = None,
-    fact_uuid: str | None = None,
-    episode_uuid: str | None = None,
-    query: Annotated[str | None, Field(description="words that each sentence holds")] = None,
-    episodes: EpisodesMode = "redact",
-    confirm: Annotated[str | None, Field(description="from the preview; leave out to get one")] = None,
-    group_id: GroupId = None,
-) -> ForgetResponse:
+async def forget(call: Call, request: Forget) -> ForgetResponse:
     """Forget a claim or a person for good: its sentences become "[forgotten]", also in the server's files.
 
     Use when the user wants something gone: the first call only previews; show it, ask about ask_user, then repeat it
     with confirm. For what merely ended use retire_fact instead.
     """
-    return await call.services[FORGETTING].forget(
-        call.caller, entity_uuid, fact_uuid, episode_uuid, query, episodes, confirm, group_id
-    )
+    return await call.services[FORGETTING].forget(call.caller, request)
 
 
-async def clear_graph(
-    call: Call,
-    group_ids: WholeGroups = None,
-    confirm: Annotated[str | None, Field(description="from the preview; leave out to get one")] = None,
-) -> ClearResponse:
+async def clear_graph(call: Call, request: ClearGraph) -> ClearResponse:
     """Clear whole groups: everything in them goes. The first call only previews and returns a confirm token.
 
     Use only when the user asks to empty a namespace, after showing the preview. There is no undo; only
     backups still hold it. For one note or fact use delete_episode or delete_entity_edge instead.
     """
-    return await call.services[CLEARING].clear_graph(call.caller, group_ids, confirm)
+    return await call.services[CLEARING].clear_graph(call.caller, request)

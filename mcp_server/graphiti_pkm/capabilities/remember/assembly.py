@@ -1,8 +1,7 @@
 """The services of this capability, built from the shared parts of a process."""
 
 from graphiti_pkm.capabilities.remember.service import Writing
-from graphiti_pkm.capabilities.remember.tools import WRITING
-from graphiti_pkm.capabilities.remember.triplet_tools import TRIPLETS
+from graphiti_pkm.capabilities.remember.tools import TRIPLETS, WRITING
 from graphiti_pkm.capabilities.remember.triplets import Triplets
 from graphiti_pkm.toolkit.capability import Built
 from graphiti_pkm.toolkit.kernel import Kernel

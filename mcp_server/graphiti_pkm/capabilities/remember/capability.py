@@ -1,8 +1,7 @@
 """Stores what was said, with the entities and facts found in it."""
 
 from graphiti_pkm.capabilities.remember.prompts import PROMPTS
-from graphiti_pkm.capabilities.remember.tools import add_memory
-from graphiti_pkm.capabilities.remember.triplet_tools import add_triplet
+from graphiti_pkm.capabilities.remember.tools import add_memory, add_triplet
 from graphiti_pkm.toolkit.capability import Capability
 from graphiti_pkm.toolkit.tool import ADDS, ToolSpec
 

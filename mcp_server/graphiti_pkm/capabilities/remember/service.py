@@ -78,11 +78,11 @@ class Writing:
         self._previewing = asyncio.Lock()
 
     async def add_memory(
-        self, caller: Caller, request: AddMemory, wait_seconds: float = 0, progress: Progress = no_progress
+        self, caller: Caller, request: AddMemory, progress: Progress = no_progress
     ) -> AddMemoryResponse:
         """Store an episode with its entities and facts; durable and searchable when it returns.
 
-        ``wait_seconds``: how much longer to wait for a model's findings, with ``progress``; 0 returns at once.
+        It waits up to ``wait_seconds`` longer for a model's findings and reports to ``progress``; 0 returns at once.
 
         Raises InvalidInput: nothing was stored. ConflictingContent: the uuid was used for other content. WriteFailed:
         nothing was stored; it may be sent again. WritePending: it is journalled and must not be sent again.
@@ -99,7 +99,7 @@ class Writing:
             answer = await self._earlier(parsed, digest) or await self._store(parsed, group_id, caller, digest)
         except Unavailable as error:
             raise WriteFailed(f"Nothing was stored; send it again later. {error.message}") from error
-        return await self._with_extraction(answer, wait_seconds, progress)
+        return await self._with_extraction(answer, request.wait_seconds, progress)
 
     async def preview(self, caller: Caller, request: AddMemory) -> Planned:
         """What ``add_memory`` would do with a request now; only reads.

@@ -1,5 +1,6 @@
 """One fact without a text, as the upstream server accepts it: stored as an episode of one sentence."""
 
+from graphiti_pkm.capabilities.remember.requests import AddTriplet
 from graphiti_pkm.capabilities.remember.service import Writing
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
@@ -24,17 +25,7 @@ class Triplets(Reader):
         super().__init__(context, groups)
         self._writing = writing
 
-    async def add_triplet(
-        self,
-        caller: Caller,
-        source_node_name: str,
-        edge_name: str,
-        fact: str,
-        target_node_name: str,
-        group_id: str | None = None,
-        source_node_uuid: str | None = None,
-        target_node_uuid: str | None = None,
-    ) -> TripletResponse:
+    async def add_triplet(self, caller: Caller, request: AddTriplet) -> TripletResponse:
         """Write one fact between two entities, found by uuid or name, or created.
 
         Raises:
@@ -43,21 +34,26 @@ class Triplets(Reader):
         """
         if caller.read_only:
             raise NotAllowed("This connection may only read. Nothing was stored.")
-        _check(source_node_name=source_node_name, target_node_name=target_node_name, edge_name=edge_name, fact=fact)
-        ends = [await self._given(caller, uuid) for uuid in (source_node_uuid, target_node_uuid)]
-        group = self._group(caller, group_id, ends)
-        names = [source_node_name, target_node_name]
+        _check(
+            source_node_name=request.source_node_name,
+            target_node_name=request.target_node_name,
+            edge_name=request.edge_name,
+            fact=request.fact,
+        )
+        ends = [await self._given(caller, uuid) for uuid in (request.source_node_uuid, request.target_node_uuid)]
+        group = self._group(caller, request.group_id, ends)
+        names = [request.source_node_name, request.target_node_name]
         for place, entity in enumerate(ends):
             if entity is not None:
                 await self._check_name_owner(entity)
                 names[place] = entity.name
-        request = AddMemory(
-            episode_body=fact,
+        written = AddMemory(
+            episode_body=request.fact,
             group_id=self._groups.public(group),
             source="fact_triple",
-            facts=(FactInput(source=names[0], relation=edge_name, target=names[1], fact=fact),),
+            facts=[FactInput(source=names[0], relation=request.edge_name, target=names[1], fact=request.fact)],
         )
-        return await self._answer(await self._writing.add_memory(caller, request), group)
+        return await self._answer(await self._writing.add_memory(caller, written), group)
 
     async def _given(self, caller: Caller, uuid: str | None) -> Entity | None:
         if uuid is None:

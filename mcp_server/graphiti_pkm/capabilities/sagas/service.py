@@ -10,6 +10,7 @@ from graphiti_pkm.capabilities.history.ports import GraphChangeLists
 from graphiti_pkm.capabilities.sagas.label_propagation import MOST_COMMUNITIES, communities_uuid
 from graphiti_pkm.capabilities.sagas.models import BuildCommunitiesResponse, CommunityView, SagaSummaryResponse
 from graphiti_pkm.capabilities.sagas.ports import GraphCommunities
+from graphiti_pkm.capabilities.sagas.requests import BuildCommunities, SummarizeSaga
 from graphiti_pkm.core.call_time import allow_requested_wait
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.saga_plan import find_saga
@@ -23,7 +24,6 @@ from graphiti_pkm.core.model.records import ExtractJob
 from graphiti_pkm.core.model.request_checks import check_text
 from graphiti_pkm.core.ports.extraction import ExtractionQueue
 from graphiti_pkm.core.progress import Progress, no_progress
-from graphiti_pkm.core.reading.reader import GroupIds
 from graphiti_pkm.core.reading.receipts import Receipts
 from graphiti_pkm.errors import ConfigurationError, InvalidInput, ModelRefused, NotAllowed, NotFound
 
@@ -61,7 +61,7 @@ class Digests:
         self._changes = changes
 
     async def summarize_saga(
-        self, caller: Caller, saga_name: str, group_id: str | None = None, progress: Progress = no_progress
+        self, caller: Caller, request: SummarizeSaga, progress: Progress = no_progress
     ) -> SagaSummaryResponse:
         """The saga's summary, covering every episode since the last one.
 
@@ -71,9 +71,9 @@ class Digests:
             ModelRefused: the job failed; what was paid for is kept.
         """
         self._must_write(caller)
-        group = self._groups.one(caller, group_id)
-        check_text(saga_name, "saga_name")
-        name = display_name(saga_name)
+        group = self._groups.one(caller, request.group_id)
+        check_text(request.saga_name, "saga_name")
+        name = display_name(request.saga_name)
         saga = await find_saga(self._graph, group, name) if name else None
         if saga is None:
             raise NotFound(
@@ -93,13 +93,13 @@ class Digests:
         )
 
     async def build_communities(
-        self, caller: Caller, group_ids: GroupIds = None, progress: Progress = no_progress
+        self, caller: Caller, request: BuildCommunities, progress: Progress = no_progress
     ) -> BuildCommunitiesResponse:
         """The groups' communities, all built again. Raises as ``summarize_saga``."""
         self._must_write(caller)
-        if group_ids is not None and not group_ids:
+        if request.group_ids is not None and not request.group_ids:
             raise InvalidInput("group_ids is empty. Name the groups; get_status lists them. Nothing was stored.")
-        wanted = self._groups.searched(caller, group_ids)
+        wanted = self._groups.searched(caller, request.group_ids)
         if len(wanted) > _MOST_GROUPS:
             raise InvalidInput(f"At most {_MOST_GROUPS} groups in one call. Nothing was stored.")
         if self._receipts is None:

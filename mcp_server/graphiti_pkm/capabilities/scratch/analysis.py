@@ -7,7 +7,7 @@ bound in a worker process. Answers describe the graph as it was when the snapsho
 import asyncio
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from graphiti_pkm.capabilities.scratch.matching.matching import Match, shown
 from graphiti_pkm.capabilities.scratch.models.analysis import (
@@ -28,6 +28,19 @@ from graphiti_pkm.capabilities.scratch.models.analysis import (
     ShortestPathResponse,
 )
 from graphiti_pkm.capabilities.scratch.pages import ROOM, fitting
+from graphiti_pkm.capabilities.scratch.requests import (
+    AllPaths,
+    BetweennessCentrality,
+    Bridges,
+    Communities,
+    ConnectedComponents,
+    DegreeCentrality,
+    FindCycles,
+    ImpactOfRemoval,
+    Pagerank,
+    ShortestPath,
+    TransitiveReduction,
+)
 from graphiti_pkm.capabilities.scratch.snapshots import Labels, Snapshot, Snapshots, must_have
 from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
 from graphiti_pkm.core.model.access import Caller
@@ -62,23 +75,24 @@ class ScratchAnalysis:
         self._graphs = graphs
         self._snapshots = snapshots
 
-    async def shortest_path(
-        self,
-        caller: Caller,
-        graph: str,
-        source: str,
-        target: str,
-        weight: str | None,
-        relation: str | None,
-        *,
-        undirected: bool,
-    ) -> ShortestPathResponse:
+    async def shortest_path(self, caller: Caller, request: ShortestPath) -> ShortestPathResponse:
         """The path with the fewest edges or the least weight."""
-        taken = await self._snapshots.take(caller, graph, (source, target), weight, relation, undirected=undirected)
-        found = await asyncio.to_thread(_analyses().path, taken.view, *taken.nodes, by_weight=weight is not None)
+        taken = await self._snapshots.take(
+            caller,
+            request.graph,
+            (request.source, request.target),
+            request.weight,
+            request.relation,
+            undirected=request.undirected,
+        )
+        found = await asyncio.to_thread(
+            _analyses().path, taken.view, *taken.nodes, by_weight=request.weight is not None
+        )
         ends = _ends(taken.matches)
         if found is None:
-            follows = "" if undirected else "; edges are followed in their direction, undirected=true ignores it"
+            follows = (
+                "" if request.undirected else "; edges are followed in their direction, undirected=true ignores it"
+            )
             reason = f"No path leads from {shown(taken.matches[0].label)} to {shown(taken.matches[1].label)}{follows}."
             return ShortestPathResponse(**ends, path=None, reason=reason)
         path, cost = found
@@ -86,29 +100,26 @@ class ScratchAnalysis:
         return ShortestPathResponse(
             **ends,
             path=shown_path,
-            relations=await _relations_along(self._graphs, caller, graph, shown_path, relation, undirected=undirected),
+            relations=await _relations_along(
+                self._graphs, caller, request.graph, shown_path, request.relation, undirected=request.undirected
+            ),
             truncated=len(shown_path) < len(path),
             length=len(path) - 1,
             weight=cost,
         )
 
-    async def all_paths(
-        self,
-        caller: Caller,
-        graph: str,
-        source: str,
-        target: str,
-        max_length: int,
-        limit: int,
-        relation: str | None,
-        *,
-        undirected: bool,
-    ) -> AllPathsResponse:
+    async def all_paths(self, caller: Caller, request: AllPaths) -> AllPathsResponse:
         """Simple paths up to a length, the shortest first."""
-        taken = await self._snapshots.take(caller, graph, (source, target), relation=relation, undirected=undirected)
+        taken = await self._snapshots.take(
+            caller,
+            request.graph,
+            (request.source, request.target),
+            relation=request.relation,
+            undirected=request.undirected,
+        )
         start, goal = taken.nodes
         outcome = await self._snapshots.run(
-            caller, "paths", taken.view, most=limit, source=start, target=goal, longest=max_length
+            caller, "paths", taken.view, most=request.limit, source=start, target=goal, longest=request.max_length
         )
         paths, all_shown = taken.labels.groups(outcome.finds)
         return AllPathsResponse(
@@ -116,43 +127,41 @@ class ScratchAnalysis:
             paths=paths,
             count=len(paths),
             truncated=outcome.is_truncated or not all_shown,
-            reason=self._snapshots.why(outcome, "paths", limit, all_shown=all_shown)
+            reason=self._snapshots.why(outcome, "paths", request.limit, all_shown=all_shown)
             or (
                 None
                 if paths
-                else f"No path within max_length {max_length} leads there; shortest_path has no such bound."
+                else f"No path within max_length {request.max_length} leads there; shortest_path has no such bound."
             ),
         )
 
-    async def pagerank(
-        self, caller: Caller, graph: str, top_n: int, weight: str | None, relation: str | None
-    ) -> RankingsResponse:
+    async def pagerank(self, caller: Caller, request: Pagerank) -> RankingsResponse:
         """Nodes by PageRank."""
-        taken = await self._snapshots.take(caller, graph, weight=weight, relation=relation, gathered="sum")
+        taken = await self._snapshots.take(
+            caller, request.graph, weight=request.weight, relation=request.relation, gathered="sum"
+        )
         scores = await asyncio.to_thread(_analyses().ranks, taken.view)
-        ranked = _fit(taken.labels.ranked(scores, top_n))
+        ranked = _fit(taken.labels.ranked(scores, request.top_n))
         return RankingsResponse(rankings=ranked, total=len(scores), truncated=len(scores) > len(ranked))
 
-    async def connected_components(
-        self, caller: Caller, graph: str, mode: Literal["weak", "strong"], limit: int, relation: str | None
-    ) -> ComponentsResponse:
+    async def connected_components(self, caller: Caller, request: ConnectedComponents) -> ComponentsResponse:
         """Weakly or strongly connected components, the largest first."""
-        taken = await self._snapshots.take(caller, graph, relation=relation)
-        found = await asyncio.to_thread(_analyses().components, taken.view, strong=mode == "strong")
-        listed, all_shown = taken.labels.parts(found[:limit])
+        taken = await self._snapshots.take(caller, request.graph, relation=request.relation)
+        found = await asyncio.to_thread(_analyses().components, taken.view, strong=request.mode == "strong")
+        listed, all_shown = taken.labels.parts(found[: request.limit])
         return ComponentsResponse(
             components=listed,
             sizes=[len(one) for one in found[: len(listed)]],
             count=len(found),
-            truncated=len(found) > limit or not all_shown,
+            truncated=len(found) > request.limit or not all_shown,
         )
 
-    async def find_cycles(
-        self, caller: Caller, graph: str, max_length: int | None, limit: int, relation: str | None
-    ) -> CyclesResponse:
+    async def find_cycles(self, caller: Caller, request: FindCycles) -> CyclesResponse:
         """Simple cycles, the shortest first."""
-        taken = await self._snapshots.take(caller, graph, relation=relation)
-        outcome = await self._snapshots.run(caller, "cycles", taken.view, most=limit + 1, longest=max_length)
+        taken = await self._snapshots.take(caller, request.graph, relation=request.relation)
+        outcome = await self._snapshots.run(
+            caller, "cycles", taken.view, most=request.limit + 1, longest=request.max_length
+        )
         some, *found = outcome.finds or [[]]
         reason = None
         if some and not found:  # the search found no cycle within its limits, although one exists
@@ -164,47 +173,49 @@ class ScratchAnalysis:
             has_cycles=bool(some),
             count=len(cycles),
             truncated=outcome.is_truncated or not all_shown or reason is not None,
-            reason=reason or self._snapshots.why(outcome, "cycles", limit, all_shown=all_shown),
+            reason=reason or self._snapshots.why(outcome, "cycles", request.limit, all_shown=all_shown),
         )
 
-    async def transitive_reduction(
-        self, caller: Caller, graph: str, relation: str | None, limit: int, *, in_place: bool
-    ) -> ReductionResponse:
+    async def transitive_reduction(self, caller: Caller, request: TransitiveReduction) -> ReductionResponse:
         """Edges that longer paths make redundant; they are removed only if ``in_place``."""
         for _ in range(_TRIES):
-            taken = await self._snapshots.take(caller, graph, relation=relation)
+            taken = await self._snapshots.take(caller, request.graph, relation=request.relation)
             found = self._snapshots.best(await self._snapshots.run(caller, "reduction", taken.view))
             if "cycle" in found:
                 raise _no_reduction(taken, found["cycle"])
             holding = (
-                self._graphs.writing(caller, graph, create=False) if in_place else self._graphs.reading(caller, graph)
+                self._graphs.writing(caller, request.graph, create=False)
+                if request.in_place
+                else self._graphs.reading(caller, request.graph)
             )
             async with holding as opened:
                 if opened.graph is taken.graph and opened.graph.version == taken.version:
-                    edges = _between(taken, found["edges"], relation)
-                    if in_place:
+                    edges = _between(taken, found["edges"], request.relation)
+                    if request.in_place:
                         for edge in edges:
                             taken.graph.remove_edges(edge.source, edge.target, edge.relation)
-                    return _reduced([_labelled(taken.graph, edge) for edge in edges], limit, in_place=in_place)
+                    return _reduced(
+                        [_labelled(taken.graph, edge) for edge in edges], request.limit, in_place=request.in_place
+                    )
         raise Unavailable(f"The graph was changed during each of {_TRIES} attempts; nothing was removed. Call again.")
 
-    async def degree_centrality(self, caller: Caller, graph: str, top_n: int, relation: str | None) -> DegreesResponse:
+    async def degree_centrality(self, caller: Caller, request: DegreeCentrality) -> DegreesResponse:
         """Nodes by their number of edges; every relation counts."""
-        async with self._graphs.reading(caller, graph) as opened:
-            must_have(opened.graph, relation)
-            ranked = await in_thread(_degrees, opened.graph, relation)
-        told = _fit(ranked[:top_n])
+        async with self._graphs.reading(caller, request.graph) as opened:
+            must_have(opened.graph, request.relation)
+            ranked = await in_thread(_degrees, opened.graph, request.relation)
+        told = _fit(ranked[: request.top_n])
         return DegreesResponse(rankings=told, total=len(ranked), truncated=len(ranked) > len(told))
 
-    async def betweenness_centrality(
-        self, caller: Caller, graph: str, top_n: int, relation: str | None, *, undirected: bool
-    ) -> BetweennessResponse:
+    async def betweenness_centrality(self, caller: Caller, request: BetweennessCentrality) -> BetweennessResponse:
         """Nodes by the share of shortest paths that pass through them."""
-        taken = await self._snapshots.take(caller, graph, relation=relation, undirected=undirected)
+        taken = await self._snapshots.take(
+            caller, request.graph, relation=request.relation, undirected=request.undirected
+        )
         found = self._snapshots.best(await self._snapshots.run(caller, "betweenness", taken.view))
         total, counted = taken.view.n, found["counted"]
         note = f"Estimated: paths were counted from {counted:,} of {total:,} nodes, drawn at random."
-        ranked = _fit(taken.labels.ranked(found["scores"], top_n))
+        ranked = _fit(taken.labels.ranked(found["scores"], request.top_n))
         return BetweennessResponse(
             rankings=ranked,
             total=total,
@@ -212,9 +223,9 @@ class ScratchAnalysis:
             note=note if counted < total else None,
         )
 
-    async def impact_of_removal(self, caller: Caller, graph: str, node: str, limit: int) -> ImpactResponse:
+    async def impact_of_removal(self, caller: Caller, request: ImpactOfRemoval) -> ImpactResponse:
         """The effects of removing a node, which is not removed."""
-        taken = await self._snapshots.take(caller, graph, (node,))
+        taken = await self._snapshots.take(caller, request.graph, (request.node,))
         outcome = await self._snapshots.run(
             caller, "removal", taken.view, node=taken.nodes[0], most_dependents=MOST_DEPENDENTS
         )
@@ -222,12 +233,16 @@ class ScratchAnalysis:
         whole, *more = outcome.finds
         lost: list[tuple[int, list[int]]] = more[0]["lost"] if more else []
         labels, match = taken.labels, taken.matches[0]
-        parts, all_shown = labels.parts(whole["parts"][:limit], _QUARTER)
+        parts, all_shown = labels.parts(whole["parts"][: request.limit], _QUARTER)
         dependents, dependencies = (
-            labels.some_of(whole[what], limit, _QUARTER) for what in ("dependents", "dependencies")
+            labels.some_of(whole[what], request.limit, _QUARTER) for what in ("dependents", "dependencies")
         )
-        cut_off = _fit([_lost(labels, one, gone, limit) for one, gone in lost[:limit]], _QUARTER)
-        is_cut = len(whole["parts"]) > limit or not all_shown or any(one.lost_total > len(one.lost) for one in cut_off)
+        cut_off = _fit([_lost(labels, one, gone, request.limit) for one, gone in lost[: request.limit]], _QUARTER)
+        is_cut = (
+            len(whole["parts"]) > request.limit
+            or not all_shown
+            or any(one.lost_total > len(one.lost) for one in cut_off)
+        )
         return ImpactResponse(
             node_matched=match.label,
             node_similarity=_similarity(match),
@@ -249,13 +264,15 @@ class ScratchAnalysis:
             note=_looked_at(len(whole["dependents"]), was_in_time=bool(more)),
         )
 
-    async def bridges(self, caller: Caller, graph: str, limit: int, relation: str | None) -> BridgesResponse:
+    async def bridges(self, caller: Caller, request: Bridges) -> BridgesResponse:
         """Articulation points and bridges."""
-        taken = await self._snapshots.take(caller, graph, relation=relation)
+        taken = await self._snapshots.take(caller, request.graph, relation=request.relation)
         points, pairs = await asyncio.to_thread(_analyses().cut_points, taken.view)
         labels = taken.labels
-        cut = labels.some_of(points, limit, _QUARTER)
-        told = _fit([LabelPair(source=labels.of(one), target=labels.of(other)) for one, other in pairs[:limit]], _HALF)
+        cut = labels.some_of(points, request.limit, _QUARTER)
+        told = _fit(
+            [LabelPair(source=labels.of(one), target=labels.of(other)) for one, other in pairs[: request.limit]], _HALF
+        )
         return BridgesResponse(
             articulation_points=cut,
             articulation_points_total=len(points),
@@ -264,22 +281,22 @@ class ScratchAnalysis:
             truncated=len(cut) < len(points) or len(told) < len(pairs),
         )
 
-    async def communities(
-        self, caller: Caller, graph: str, limit: int, weight: str | None, relation: str | None
-    ) -> CommunitiesResponse:
+    async def communities(self, caller: Caller, request: Communities) -> CommunitiesResponse:
         """Communities by modularity."""
-        taken = await self._snapshots.take(caller, graph, weight=weight, relation=relation, gathered="sum")
+        taken = await self._snapshots.take(
+            caller, request.graph, weight=request.weight, relation=request.relation, gathered="sum"
+        )
         outcome = await self._snapshots.run(caller, "communities", taken.view)
         found = self._snapshots.best(outcome)
         groups = _grouped(found["numbers"])
-        listed, all_shown = taken.labels.parts(groups[:limit])
+        listed, all_shown = taken.labels.parts(groups[: request.limit])
         return CommunitiesResponse(
             communities=listed,
             sizes=[len(one) for one in groups[: len(listed)]],
             count=len(groups),
             modularity=round(found["modularity"], _DECIMALS),
-            truncated=outcome.is_truncated or len(groups) > limit or not all_shown,
-            reason=self._snapshots.why(outcome, "communities", limit, all_shown=True),
+            truncated=outcome.is_truncated or len(groups) > request.limit or not all_shown,
+            reason=self._snapshots.why(outcome, "communities", request.limit, all_shown=True),
         )
 
 

@@ -1,32 +1,45 @@
 """Declares the tools over scratch graphs."""
 
-from graphiti_pkm.capabilities.scratch.tools.edges import (
+from functools import partial
+
+from graphiti_pkm.capabilities.scratch.tools import (
     add_edge,
     add_edges,
-    find_edges,
-    get_neighbors,
-    remove_edge,
-    subgraph,
-)
-from graphiti_pkm.capabilities.scratch.tools.exchange import export_graph, import_graph
-from graphiti_pkm.capabilities.scratch.tools.graphs import compare_graphs, delete_graph, get_graph_info, list_graphs
-from graphiti_pkm.capabilities.scratch.tools.memory import commit_graph, load_memory_graph, open_graph, save_graph
-from graphiti_pkm.capabilities.scratch.tools.nodes import add_node, add_nodes, find_node, list_nodes, remove_node
-from graphiti_pkm.capabilities.scratch.tools.queries import (
+    add_node,
+    add_nodes,
     all_paths,
     betweenness_centrality,
     bridges,
+    commit_graph,
     communities,
+    compare_graphs,
     connected_components,
     degree_centrality,
+    delete_graph,
+    export_graph,
     find_cycles,
+    find_edges,
+    find_node,
+    get_graph_info,
+    get_neighbors,
     impact_of_removal,
+    import_graph,
+    list_graphs,
+    list_nodes,
+    load_memory_graph,
+    open_graph,
     pagerank,
+    remove_edge,
+    remove_node,
+    save_graph,
     shortest_path,
+    subgraph,
     transitive_reduction,
 )
 from graphiti_pkm.toolkit.capability import Capability
 from graphiti_pkm.toolkit.tool import DELETES, ENDS, ToolSpec
+
+_tool = partial(ToolSpec, types="graphiti_pkm.capabilities.scratch.requests", shown_by="list_graphs")
 
 CAPABILITY = Capability(
     name="scratch",
@@ -35,44 +48,38 @@ CAPABILITY = Capability(
     tools={
         # Scratch graphs are temporary and belong to the caller, so that a contributor may also remove things from them.
         "reasoning": (
-            ToolSpec(list_graphs, "List Graphs", shown_by="list_graphs"),
-            ToolSpec(delete_graph, "Delete Graph", DELETES, permitted_to="contributor", shown_by="list_graphs"),
-            ToolSpec(get_graph_info, "Get Graph Info", shown_by="list_graphs"),
-            ToolSpec(compare_graphs, "Compare Graphs", shown_by="list_graphs"),
-            ToolSpec(add_node, "Add Node", ENDS, shown_by="list_graphs"),
-            ToolSpec(add_nodes, "Add Nodes", ENDS, shown_by="list_graphs"),
-            ToolSpec(find_node, "Find Node", shown_by="list_graphs"),
-            ToolSpec(remove_node, "Remove Node", DELETES, permitted_to="contributor", shown_by="list_graphs"),
-            ToolSpec(list_nodes, "List Nodes", shown_by="list_graphs"),
-            ToolSpec(add_edge, "Add Edge", ENDS, shown_by="list_graphs"),
-            ToolSpec(add_edges, "Add Edges", ENDS, shown_by="list_graphs"),
-            ToolSpec(find_edges, "Find Edges", shown_by="list_graphs"),
-            ToolSpec(remove_edge, "Remove Edge", DELETES, permitted_to="contributor", shown_by="list_graphs"),
-            ToolSpec(get_neighbors, "Get Neighbors", shown_by="list_graphs"),
-            ToolSpec(subgraph, "Subgraph", shown_by="list_graphs"),
-            ToolSpec(shortest_path, "Shortest Path", shown_by="list_graphs"),
-            ToolSpec(all_paths, "All Paths", shown_by="list_graphs"),
-            ToolSpec(pagerank, "Pagerank", shown_by="list_graphs"),
-            ToolSpec(connected_components, "Connected Components", shown_by="list_graphs"),
-            ToolSpec(find_cycles, "Find Cycles", shown_by="list_graphs"),
-            ToolSpec(
-                transitive_reduction,
-                "Transitive Reduction",
-                DELETES,
-                permitted_to="contributor",
-                shown_by="list_graphs",
-            ),
-            ToolSpec(degree_centrality, "Degree Centrality", shown_by="list_graphs"),
-            ToolSpec(betweenness_centrality, "Betweenness Centrality", shown_by="list_graphs"),
-            ToolSpec(impact_of_removal, "Impact Of Removal", shown_by="list_graphs"),
-            ToolSpec(bridges, "Bridges", shown_by="list_graphs"),
-            ToolSpec(communities, "Communities", shown_by="list_graphs"),
-            ToolSpec(import_graph, "Import Graph", ENDS, shown_by="list_graphs"),
-            ToolSpec(export_graph, "Export Graph", shown_by="list_graphs"),
-            ToolSpec(load_memory_graph, "Load Memory Graph", ENDS, shown_by="list_graphs"),
-            ToolSpec(commit_graph, "Commit Graph", ENDS),
-            ToolSpec(save_graph, "Save Graph", ENDS, shown_by="list_graphs"),
-            ToolSpec(open_graph, "Open Graph", ENDS, shown_by="list_graphs"),
+            _tool(list_graphs, "List Graphs"),
+            _tool(delete_graph, "Delete Graph", DELETES, permitted_to="contributor"),
+            _tool(get_graph_info, "Get Graph Info"),
+            _tool(compare_graphs, "Compare Graphs"),
+            _tool(add_node, "Add Node", ENDS),
+            _tool(add_nodes, "Add Nodes", ENDS),
+            _tool(find_node, "Find Node"),
+            _tool(remove_node, "Remove Node", DELETES, permitted_to="contributor"),
+            _tool(list_nodes, "List Nodes"),
+            _tool(add_edge, "Add Edge", ENDS),
+            _tool(add_edges, "Add Edges", ENDS),
+            _tool(find_edges, "Find Edges"),
+            _tool(remove_edge, "Remove Edge", DELETES, permitted_to="contributor"),
+            _tool(get_neighbors, "Get Neighbors"),
+            _tool(subgraph, "Subgraph"),
+            _tool(shortest_path, "Shortest Path"),
+            _tool(all_paths, "All Paths"),
+            _tool(pagerank, "Pagerank"),
+            _tool(connected_components, "Connected Components"),
+            _tool(find_cycles, "Find Cycles"),
+            _tool(transitive_reduction, "Transitive Reduction", DELETES, permitted_to="contributor"),
+            _tool(degree_centrality, "Degree Centrality"),
+            _tool(betweenness_centrality, "Betweenness Centrality"),
+            _tool(impact_of_removal, "Impact Of Removal"),
+            _tool(bridges, "Bridges"),
+            _tool(communities, "Communities"),
+            _tool(import_graph, "Import Graph", ENDS),
+            _tool(export_graph, "Export Graph"),
+            _tool(load_memory_graph, "Load Memory Graph", ENDS),
+            _tool(commit_graph, "Commit Graph", ENDS, shown_by="get_episodes"),
+            _tool(save_graph, "Save Graph", ENDS),
+            _tool(open_graph, "Open Graph", ENDS),
         ),
     },
 )

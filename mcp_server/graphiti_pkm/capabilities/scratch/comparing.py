@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH, Content, ScratchEdge, ScratchNode
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
 from graphiti_pkm.capabilities.scratch.models.answers import (
     ChangedEdge,
     ChangedNode,
@@ -19,12 +19,12 @@ from graphiti_pkm.capabilities.scratch.models.answers import (
     EdgeEnds,
 )
 from graphiti_pkm.capabilities.scratch.pages import ROOM, fitting
+from graphiti_pkm.capabilities.scratch.requests import CompareGraphs
 from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs, checked_name
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import Answer
 from graphiti_pkm.core.model.names import same_key
 from graphiti_pkm.core.model.scratch_marks import LOADED_AS
-from graphiti_pkm.core.reading.paging import SCRATCH_ITEMS as ITEMS
 from graphiti_pkm.core.reading.views import clipped
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput
@@ -46,22 +46,20 @@ class ScratchComparing:
     def __init__(self, graphs: ScratchGraphs) -> None:
         self._graphs = graphs
 
-    async def compare_graphs(
-        self, caller: Caller, other: str, graph: str = DEFAULT_GRAPH, limit: int = ITEMS.default
-    ) -> CompareGraphsResponse:
+    async def compare_graphs(self, caller: Caller, request: CompareGraphs) -> CompareGraphsResponse:
         """Nodes and edges that are in only one of two graphs, or in both with differences.
 
         Raises:
             NotFound: one of the graphs does not exist.
             InvalidInput: both names mean the same graph.
         """
-        most = ITEMS.check(limit)
-        if checked_name(graph) == checked_name(other, "other"):
+        most = request.limit
+        if checked_name(request.graph) == checked_name(request.other, "other"):
             raise InvalidInput(
                 "graph and other name the same graph. Name two different graphs; list_graphs lists them."
             )
-        name, content = await self._taken(caller, graph)
-        other_name, other_content = await self._taken(caller, other)
+        name, content = await self._taken(caller, request.graph)
+        other_name, other_content = await self._taken(caller, request.other)
         return await in_thread(_compared, (name, other_name), (content, other_content), most)
 
     async def _taken(self, caller: Caller, graph: str) -> tuple[str, Content]:

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graphiti_pkm.capabilities.scratch.checks import OVERGROWN, checked_label, checked_properties, checked_relation
-from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH, Content, ScratchEdge
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge
 from graphiti_pkm.capabilities.scratch.matching.matching import (
     Ambiguous,
     Found,
@@ -28,6 +28,7 @@ from graphiti_pkm.capabilities.scratch.models.answers import (
 from graphiti_pkm.capabilities.scratch.models.requests import EdgeInput
 from graphiti_pkm.capabilities.scratch.nodes import settled
 from graphiti_pkm.capabilities.scratch.pages import fitting
+from graphiti_pkm.capabilities.scratch.requests import AddEdge, AddEdges, RemoveEdge
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.names import same_key
 from graphiti_pkm.core.waiting import in_thread
@@ -48,16 +49,7 @@ class ScratchEdges:
     def __init__(self, matcher: Matcher) -> None:
         self._matcher = matcher
 
-    async def add_edge(
-        self,
-        caller: Caller,
-        source: str,
-        target: str,
-        relation: str,
-        properties: dict[str, Any] | None = None,
-        create_missing: bool = False,
-        graph: str = DEFAULT_GRAPH,
-    ) -> AddEdgeResponse:
+    async def add_edge(self, caller: Caller, request: AddEdge) -> AddEdgeResponse:
         """Add one edge, unless an end is ambiguous.
 
         Raises:
@@ -65,13 +57,16 @@ class ScratchEdges:
             AmbiguousLabel: two different texts match the same node.
         """
         wanted = ScratchEdge(
-            checked_label(source), checked_label(target), checked_relation(relation), checked_properties(properties)
+            checked_label(request.source),
+            checked_label(request.target),
+            checked_relation(request.relation),
+            checked_properties(request.properties),
         )
-        async with self._matcher.writing(caller, graph, [wanted.source, wanted.target]) as found:
-            if not create_missing and (open_question := _unclear(found, wanted)) is not None:
+        async with self._matcher.writing(caller, request.graph, [wanted.source, wanted.target]) as found:
+            if not request.create_missing and (open_question := _unclear(found, wanted)) is not None:
                 return open_question
-            new = _new(found, [wanted]) if create_missing else []
-            edge = _between(found, wanted, create_missing=create_missing)
+            new = _new(found, [wanted]) if request.create_missing else []
+            edge = _between(found, wanted, create_missing=request.create_missing)
             applied = found.graph.apply(Content(edges=(edge,)))
             ends = [found.graph.label(settled(found, end)) for end in (edge.source, edge.target)]
             similar = await find_similar_labels(found, new, self._matcher)
@@ -88,18 +83,12 @@ class ScratchEdges:
                 note=found.note if new else None,
             )
 
-    async def add_edges(
-        self,
-        caller: Caller,
-        edges: Sequence[EdgeInput],
-        create_missing: bool = False,
-        graph: str = DEFAULT_GRAPH,
-    ) -> AddEdgesResponse:
+    async def add_edges(self, caller: Caller, request: AddEdges) -> AddEdgesResponse:
         """Add the edges whose ends are clear; the others are returned with reasons. Ends are embedded in one batch."""
-        wanted, failed = await in_thread(_checked, edges)
+        wanted, failed = await in_thread(_checked, request.edges)
         texts = [end for edge in wanted for end in (edge.source, edge.target)]
-        async with self._matcher.writing(caller, graph, texts) as found:
-            good, new, applied = await in_thread(_put, found, wanted, failed, create_missing=create_missing)
+        async with self._matcher.writing(caller, request.graph, texts) as found:
+            good, new, applied = await in_thread(_put, found, wanted, failed, create_missing=request.create_missing)
             kept = fitting(failed, _FAILURES_ROOM) if failed else 0
             return AddEdgesResponse(
                 **found.opened.message_if_created,
@@ -107,32 +96,29 @@ class ScratchEdges:
                 existing=len(good) - applied.edges_added,
                 failed=failed[:kept],
                 failed_total=len(failed) if kept < len(failed) else None,
-                nodes_created=applied.nodes_added if create_missing else None,
+                nodes_created=applied.nodes_added if request.create_missing else None,
                 matched=[]
-                if create_missing
+                if request.create_missing
                 else await in_thread(matched, found, (text for text in texts if found.graph.find(text) is None)),
                 similar_existing=await find_similar_labels(found, new, self._matcher),
                 note=found.note,
             )
 
-    async def remove_edge(
-        self,
-        caller: Caller,
-        source: str,
-        target: str,
-        relation: str | None = None,
-        graph: str = DEFAULT_GRAPH,
-    ) -> RemoveEdgeResponse:
+    async def remove_edge(self, caller: Caller, request: RemoveEdge) -> RemoveEdgeResponse:
         """Remove the edge of one relation, or of all relations, from one node to another; never the reverse edges."""
-        async with self._matcher.writing(caller, graph, [source, target], create=False) as found:
-            start, end = found.certain(source), found.certain(target)
-            removed = found.graph.remove_edges(start.index, end.index, relation and checked_relation(relation))
+        async with self._matcher.writing(
+            caller, request.graph, [request.source, request.target], create=False
+        ) as found:
+            start, end = found.certain(request.source), found.certain(request.target)
+            removed = found.graph.remove_edges(
+                start.index, end.index, request.relation and checked_relation(request.relation)
+            )
             return RemoveEdgeResponse(
                 success=bool(removed),
                 edges_removed=removed,
                 source_matched=start.label,
                 target_matched=end.label,
-                reason=None if removed else _nothing_removed(found.graph, start, end, relation),
+                reason=None if removed else _nothing_removed(found.graph, start, end, request.relation),
             )
 
 

@@ -1,13 +1,13 @@
 """Imports scratch graphs from texts and exports them as texts and pictures."""
 
 import asyncio
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from graphiti_pkm.capabilities.scratch.edges import matched
 from graphiti_pkm.capabilities.scratch.limits import Content
 from graphiti_pkm.capabilities.scratch.matching.matching import Matcher
 from graphiti_pkm.capabilities.scratch.models.answers import ExportGraphResponse, ImportGraphResponse
+from graphiti_pkm.capabilities.scratch.requests import ExportGraph, ImportGraph
 from graphiti_pkm.capabilities.scratch.snapshots import Snapshots
 from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
 from graphiti_pkm.core.model.access import Caller
@@ -35,12 +35,10 @@ class ScratchExchange:
         self._matcher = matcher
         self._snapshots = snapshots
 
-    async def import_graph(
-        self, caller: Caller, graph: str, text_format: "ReadFormat", content: str
-    ) -> ImportGraphResponse:
+    async def import_graph(self, caller: Caller, request: ImportGraph) -> ImportGraphResponse:
         """Merge the content of a text into a graph; if any part of it is invalid, nothing is changed."""
-        said = await asyncio.to_thread(_read, content, text_format, self._graphs.limits)
-        async with self._graphs.writing(caller, graph) as opened:
+        said = await asyncio.to_thread(_read, request.content, request.format, self._graphs.limits)
+        async with self._graphs.writing(caller, request.graph) as opened:
             applied, other_types = await in_thread(_applied, opened.graph, said)
             return ImportGraphResponse(
                 **opened.message_if_created,
@@ -51,26 +49,24 @@ class ScratchExchange:
                 warnings=[*said.warnings, *other_types],
             )
 
-    async def export_graph(
-        self, caller: Caller, graph: str, text_format: "WriteFormat", nodes: Sequence[str] | None, max_chars: int
-    ) -> ExportGraphResponse:
+    async def export_graph(self, caller: Caller, request: ExportGraph) -> ExportGraphResponse:
         """A graph, or some of its nodes with the edges between them, as a text, which is never truncated."""
-        labels = [label.strip() for label in nodes or ()]
-        async with self._matcher.reading(caller, graph, labels) as found:
+        labels = [label.strip() for label in request.nodes or ()]
+        async with self._matcher.reading(caller, request.graph, labels) as found:
             chosen = {found.match(label).index for label in labels} or None
             told = matched(found, labels)
             part = await in_thread(found.graph.content, chosen)
-        if text_format == "svg":
+        if request.format == "svg":
             content, warnings = await self._snapshots.drawn(caller, part), list[str]()
         else:
-            content, warnings = await asyncio.to_thread(_written, part, text_format)
-        if len(content) > max_chars:
+            content, warnings = await asyncio.to_thread(_written, part, request.format)
+        if len(content) > request.max_chars:
             raise TooLarge(
-                f"The content has {len(content):,} characters, more than max_chars ({max_chars:,}), and a part would "
-                f"be useless. {_way_out(len(content), text_format)}"
+                f"The content has {len(content):,} characters, more than max_chars ({request.max_chars:,}), and a part "
+                f"would be useless. {_way_out(len(content), request.format)}"
             )
         return ExportGraphResponse(
-            format=text_format,
+            format=request.format,
             node_count=len(part.nodes),
             edge_count=len(part.edges),
             matched=told,

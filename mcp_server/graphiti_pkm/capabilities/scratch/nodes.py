@@ -1,10 +1,10 @@
 """Adding, finding, listing and removing nodes of scratch graphs by label."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graphiti_pkm.capabilities.scratch.checks import OVERGROWN, checked_label, checked_properties, checked_type
-from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH, Content, ScratchNode
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchNode
 from graphiti_pkm.capabilities.scratch.matching.matching import Found, Matcher, Missing, candidates_text, shown
 from graphiti_pkm.capabilities.scratch.matching.similar_nodes import find_similar_labels
 from graphiti_pkm.capabilities.scratch.models.answers import (
@@ -20,9 +20,9 @@ from graphiti_pkm.capabilities.scratch.models.answers import (
 )
 from graphiti_pkm.capabilities.scratch.models.requests import NodeInput
 from graphiti_pkm.capabilities.scratch.pages import UNTYPED, Place, fitting, listed, relation_note, type_note
+from graphiti_pkm.capabilities.scratch.requests import AddNode, AddNodes, FindNode, ListNodes, RemoveNode
 from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
 from graphiti_pkm.core.model.access import Caller
-from graphiti_pkm.core.reading.paging import SCRATCH_ROWS as ROWS
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput
 
@@ -42,17 +42,12 @@ class ScratchNodes:
         self._graphs = graphs
         self._matcher = matcher
 
-    async def add_node(
-        self,
-        caller: Caller,
-        label: str,
-        type: str | None = None,  # noqa: A002  (the tool's word)
-        properties: dict[str, Any] | None = None,
-        graph: str = DEFAULT_GRAPH,
-    ) -> AddNodeResponse:
+    async def add_node(self, caller: Caller, request: AddNode) -> AddNodeResponse:
         """Add a node, or merge into the one with this label. Similar nodes are reported but never used instead."""
-        node = ScratchNode(checked_label(label), checked_type(type), checked_properties(properties))
-        async with self._matcher.writing(caller, graph, [node.label]) as found:
+        node = ScratchNode(
+            checked_label(request.label), checked_type(request.type), checked_properties(request.properties)
+        )
+        async with self._matcher.writing(caller, request.graph, [node.label]) as found:
             applied = found.graph.apply(Content(nodes=(node,)))
             index = settled(found, node.label)
             return AddNodeResponse(
@@ -64,12 +59,10 @@ class ScratchNodes:
                 note=found.note if applied.nodes_added else None,
             )
 
-    async def add_nodes(
-        self, caller: Caller, nodes: Sequence[NodeInput], graph: str = DEFAULT_GRAPH
-    ) -> AddNodesResponse:
+    async def add_nodes(self, caller: Caller, request: AddNodes) -> AddNodesResponse:
         """Add the valid nodes, embedded in one batch; the others are returned with reasons."""
-        good, failed = await in_thread(_checked, nodes)
-        async with self._matcher.writing(caller, graph, [node.label for node in good]) as found:
+        good, failed = await in_thread(_checked, request.nodes)
+        async with self._matcher.writing(caller, request.graph, [node.label for node in good]) as found:
             good, new, applied = await in_thread(_put, found, good, failed)
             kept = fitting(failed, _FAILURES_ROOM) if failed else 0
             return AddNodesResponse(
@@ -83,11 +76,11 @@ class ScratchNodes:
                 note=found.note if new else None,
             )
 
-    async def find_node(self, caller: Caller, query: str, graph: str = DEFAULT_GRAPH) -> FindNodeResponse:
+    async def find_node(self, caller: Caller, request: FindNode) -> FindNodeResponse:
         """The nodes that match a text, the best first; without an embedding model, by letters and words only."""
-        async with self._matcher.reading(caller, graph, [query]) as found:
-            meaning = found.meanings[query.strip()]
-            candidates = found.candidates(query)
+        async with self._matcher.reading(caller, request.graph, [request.query]) as found:
+            meaning = found.meanings[request.query.strip()]
+            candidates = found.candidates(request.query)
             far = isinstance(meaning, Missing) and found.note is None
             matches = [
                 NodeMatch(**node_view(found.graph, one.index).model_dump(), similarity=one.shown_similarity)
@@ -97,54 +90,34 @@ class ScratchNodes:
             told = f"; nearest: {candidates_text(candidates)}" if candidates else ""
             return FindNodeResponse(
                 matches=matches[: fitting(matches)] if matches else [],
-                message=None if matches else f"No node is like {shown(query)}{told}. list_nodes lists them.",
+                message=None if matches else f"No node is like {shown(request.query)}{told}. list_nodes lists them.",
                 note=found.note,
             )
 
-    async def remove_node(self, caller: Caller, label: str, graph: str = DEFAULT_GRAPH) -> RemoveNodeResponse:
+    async def remove_node(self, caller: Caller, request: RemoveNode) -> RemoveNodeResponse:
         """Remove the node with this label and its edges. A node that is only similar is not removed, but suggested."""
-        async with self._matcher.writing(caller, graph, [label], create=False) as found:
-            match = found.certain(label)
+        async with self._matcher.writing(caller, request.graph, [request.label], create=False) as found:
+            match = found.certain(request.label)
             removed = found.graph.remove_node(match.index)
             return RemoveNodeResponse(success=True, removed=match.label, edges_removed=removed)
 
-    async def list_nodes(
-        self,
-        caller: Caller,
-        type: str | None = None,  # noqa: A002  (the tool's word)
-        max_in_degree: int | None = None,
-        max_out_degree: int | None = None,
-        relation: str | None = None,
-        limit: int = ROWS.default,
-        cursor: str | None = None,
-        graph: str = DEFAULT_GRAPH,
-    ) -> ListNodesResponse:
+    async def list_nodes(self, caller: Caller, request: ListNodes) -> ListNodesResponse:
         """Nodes in order of insertion, optionally of one type or with a maximum degree.
 
         Raises:
             InvalidInput: ``relation`` is given without a maximum degree.
         """
-        rows = ROWS.check(limit)
-        if relation is not None and max_in_degree is max_out_degree is None:
+        rows, kind = request.limit, request.type
+        if request.relation is not None and request.max_in_degree is request.max_out_degree is None:
             raise InvalidInput(
                 "relation selects the edges that count for max_in_degree or max_out_degree, and neither is given. To "
                 "list the edges of a relation, use find_edges."
             )
-        async with self._graphs.reading(caller, graph) as opened:
+        async with self._graphs.reading(caller, request.graph) as opened:
             held = opened.graph
-            place = Place.of(
-                "list_nodes",
-                self._graphs,
-                opened,
-                caller,
-                cursor,
-                type=type,
-                into=max_in_degree,
-                out=max_out_degree,
-                of=relation,
-            )
-            typed = [index for index in held.order() if _is_of(held.node(index), type)]
-            fit = [index for index in typed if _has_few(held, index, max_in_degree, max_out_degree, relation)]
+            place = Place.of(self._graphs, opened, caller, request, request.cursor)
+            typed = [index for index in held.order() if _is_of(held.node(index), kind)]
+            fit = [index for index in typed if _has_few(held, index, request)]
             after = int(place.after[0]) if place.after else -1
             page = listed(
                 (index for index in fit if held.sequence(index) > after),
@@ -155,7 +128,7 @@ class ScratchNodes:
                 place,
                 opened,
             )
-            note = relation_note(held, relation) if typed or type is None else type_note(held, type)
+            note = relation_note(held, request.relation) if typed or kind is None else type_note(held, kind)
             return ListNodesResponse(nodes=page.items, note=note, **page.counts)
 
     def _similar(self, found: Found, label: str) -> list[LabelCandidate]:
@@ -219,10 +192,9 @@ def _is_of(node: ScratchNode, kind: str | None) -> bool:
     return kind is None or (node.type or UNTYPED).casefold() == kind.strip().casefold()
 
 
-def _has_few(
-    graph: "ScratchGraph", index: int, most_in: int | None, most_out: int | None, relation: str | None
-) -> bool:
+def _has_few(graph: "ScratchGraph", index: int, request: ListNodes) -> bool:
+    most_in, most_out = request.max_in_degree, request.max_out_degree
     if most_in is most_out is None:
         return True
-    into, out = graph.degrees(index, relation)
+    into, out = graph.degrees(index, request.relation)
     return (most_in is None or into <= most_in) and (most_out is None or out <= most_out)

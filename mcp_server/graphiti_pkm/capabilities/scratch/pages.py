@@ -9,6 +9,7 @@ from graphiti_pkm.capabilities.scratch.matching.matching import shown
 from graphiti_pkm.capabilities.scratch.tenants import OpenGraph, ScratchGraphs
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import Answer
+from graphiti_pkm.core.model.requests import Request
 from graphiti_pkm.core.reading.paging import DEFAULT_CHARS, Key, decode_cursor, encode_cursor, fit, text_size
 from graphiti_pkm.core.signing import Signer
 
@@ -37,11 +38,22 @@ class Place:
 
     @classmethod
     def of(
-        cls, tool: str, graphs: ScratchGraphs, opened: OpenGraph, caller: Caller, cursor: str | None, **filters: object
+        cls,
+        graphs: ScratchGraphs,
+        opened: OpenGraph,
+        caller: Caller,
+        request: Request,
+        cursor: str | None,
+        **resolved: object,
     ) -> "Place":
-        """Raises InvalidCursor if the cursor belongs to another tool, graph or set of filters."""
-        graph = {"tool": tool, "sight": caller.visibility, "graph": opened.name, "made": opened.created_at}
-        whole = {**graph, "given": filters}
+        """``resolved``: what fields of the request stand for.
+
+        Raises:
+            InvalidCursor: the cursor belongs to another tool, graph or set of filters.
+        """
+        graph = {"graph": opened.name, "made": opened.created_at}
+        call = {"tool": type(request).__name__, "caller": caller.visibility}
+        whole = {**call, **request.filters(), **graph, **resolved}
         after = None if cursor is None else decode_cursor(graphs.signer, cursor, whole).key
         return cls(whole, after, graphs.signer)
 

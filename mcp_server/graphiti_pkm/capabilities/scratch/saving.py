@@ -4,10 +4,11 @@ import asyncio
 import json
 from uuid import uuid4
 
-from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH, Content, ScratchEdge, ScratchNode
+from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
 from graphiti_pkm.capabilities.scratch.memory_bridge.lookup import look_up_records
 from graphiti_pkm.capabilities.scratch.models.answers import DeleteGraphResponse, ListGraphsResponse, SavedGraphView
 from graphiti_pkm.capabilities.scratch.models.memory import OpenGraphResponse, SaveGraphResponse
+from graphiti_pkm.capabilities.scratch.requests import DeleteGraph, OpenGraph, SaveGraph
 from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs, checked_name
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
@@ -33,9 +34,7 @@ class ScratchSaving:
         self._graphs = graphs
         self._saved = saved
 
-    async def save_graph(
-        self, caller: Caller, graph: str = DEFAULT_GRAPH, name: str | None = None
-    ) -> SaveGraphResponse:
+    async def save_graph(self, caller: Caller, request: SaveGraph) -> SaveGraphResponse:
         """Save a copy in the data directory, replacing an earlier one of the same name. Durable on return.
 
         Raises:
@@ -45,8 +44,8 @@ class ScratchSaving:
         """
         if caller.read_only:
             raise NotAllowed("Nothing was saved: this connection may only read.")
-        called = checked_name(graph) if name is None else checked_name(name, "name")
-        async with self._graphs.reading(caller, graph) as opened:
+        called = checked_name(request.graph) if request.name is None else checked_name(request.name, "name")
+        async with self._graphs.reading(caller, request.graph) as opened:
             content = await in_thread(opened.graph.content)
         left, groups, renewed = await self._without_gone(caller, content)
         text = await asyncio.to_thread(_as_text, left)
@@ -77,17 +76,15 @@ class ScratchSaving:
             replaced=replaced,
         )
 
-    async def open_graph(
-        self, caller: Caller, name: str = DEFAULT_GRAPH, graph: str | None = None
-    ) -> OpenGraphResponse:
+    async def open_graph(self, caller: Caller, request: OpenGraph) -> OpenGraphResponse:
         """Merge a saved graph into a scratch graph, by default one of the same name.
 
         Raises:
             NotFound: no graph was saved under this name; the message lists the saved ones.
             TooLarge: the scratch graph would become too large; nothing was added.
         """
-        called = checked_name(name, "name")
-        into = called if graph is None else checked_name(graph)
+        called = checked_name(request.name, "name")
+        into = called if request.graph is None else checked_name(request.graph)
         found = await self._saved.find(caller.visibility, called)
         if found is None:
             raise NotFound(f"There is no saved graph {called[:_SHOWN]!r}. There are: {await self._named(caller)}.")
@@ -114,13 +111,11 @@ class ScratchSaving:
         ]
         return self._graphs.list_graphs(caller).model_copy(update={"saved": saved or None})
 
-    async def delete_graph(
-        self, caller: Caller, graph: str = DEFAULT_GRAPH, saved: bool = False
-    ) -> DeleteGraphResponse:
+    async def delete_graph(self, caller: Caller, request: DeleteGraph) -> DeleteGraphResponse:
         """Delete a scratch graph, or with ``saved`` only the saved copy of this name."""
-        if not saved:
-            return await self._graphs.delete_graph(caller, graph)
-        called = checked_name(graph)
+        if not request.saved:
+            return await self._graphs.delete_graph(caller, request.graph)
+        called = checked_name(request.graph)
         gone = await self._saved.delete(caller.visibility, called)
         if gone is None:
             existing = [one.name for one in await self._saved.listed(caller.visibility)]

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from graphiti_pkm.capabilities.scratch.edges import matched
-from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH
 from graphiti_pkm.capabilities.scratch.matching.matching import Ambiguous, Found, Match, Matcher
 from graphiti_pkm.capabilities.scratch.models.answers import (
     AmbiguousText,
@@ -17,6 +16,7 @@ from graphiti_pkm.capabilities.scratch.models.answers import (
 )
 from graphiti_pkm.capabilities.scratch.nodes import node_view
 from graphiti_pkm.capabilities.scratch.pages import ROOM, UNTYPED, Place, fitting, listed, relation_note
+from graphiti_pkm.capabilities.scratch.requests import FindEdges, GetGraphInfo, GetNeighbors, Subgraph
 from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.reading.paging import SCRATCH_ROWS as ROWS
@@ -39,24 +39,17 @@ class ScratchLooking:
         self._graphs = graphs
         self._matcher = matcher
 
-    async def find_edges(
-        self,
-        caller: Caller,
-        source: str | None = None,
-        target: str | None = None,
-        relation: str | None = None,
-        limit: int = ROWS.default,
-        cursor: str | None = None,
-        graph: str = DEFAULT_GRAPH,
-    ) -> FindEdgesResponse:
+    async def find_edges(self, caller: Caller, request: FindEdges) -> FindEdgesResponse:
         """Edges in order of insertion, optionally of one source, target or relation."""
-        rows = ROWS.check(limit)
-        ends = [end for end in (source, target) if end is not None]
-        async with self._matcher.reading(caller, graph, ends) as found:
+        rows = request.limit
+        ends = [end for end in (request.source, request.target) if end is not None]
+        async with self._matcher.reading(caller, request.graph, ends) as found:
             held = found.graph
-            start, end = (None if text is None else found.match(text) for text in (source, target))
-            filters = (start.index if start else None, end.index if end else None, relation)
-            place = Place.of("find_edges", self._graphs, found.opened, caller, cursor, edges=filters)
+            start, end = (None if text is None else found.match(text) for text in (request.source, request.target))
+            filters = (start.index if start else None, end.index if end else None, request.relation)
+            place = Place.of(
+                self._graphs, found.opened, caller, request, request.cursor, source=filters[0], target=filters[1]
+            )
             page = listed(
                 held.edges(*filters, after=int(place.after[0]) if place.after else -1),
                 held.count_edges(*filters),
@@ -70,35 +63,17 @@ class ScratchLooking:
                 source_matched=start and start.label,
                 target_matched=end and end.label,
                 edges=page.items,
-                note=found.note or relation_note(held, relation),
+                note=found.note or relation_note(held, request.relation),
                 **page.counts,
             )
 
-    async def get_neighbors(
-        self,
-        caller: Caller,
-        node: str,
-        direction: Direction = "both",
-        relation: str | None = None,
-        limit: int = ROWS.default,
-        cursor: str | None = None,
-        graph: str = DEFAULT_GRAPH,
-    ) -> GetNeighborsResponse:
+    async def get_neighbors(self, caller: Caller, request: GetNeighbors) -> GetNeighborsResponse:
         """The neighbours of a node, one row for each edge and direction."""
-        rows = ROWS.check(limit)
-        async with self._matcher.reading(caller, graph, [node]) as found:
-            held, match = found.graph, found.match(node)
-            joined = _joined(held, match.index, direction, relation)
-            place = Place.of(
-                "get_neighbors",
-                self._graphs,
-                found.opened,
-                caller,
-                cursor,
-                of=match.index,
-                direction=direction,
-                relation=relation,
-            )
+        rows = request.limit
+        async with self._matcher.reading(caller, request.graph, [request.node]) as found:
+            held, match = found.graph, found.match(request.node)
+            joined = _joined(held, match.index, request.direction, request.relation)
+            place = Place.of(self._graphs, found.opened, caller, request, request.cursor, node=match.index)
             page = listed(
                 (row for row in joined if place.after is None or row[:2] > place.after),
                 len(joined),
@@ -112,23 +87,21 @@ class ScratchLooking:
                 matched=match.label,
                 similarity=None if match.how == "exact" else match.shown_similarity,
                 neighbors=page.items,
-                note=found.note or relation_note(held, relation),
+                note=found.note or relation_note(held, request.relation),
                 **page.counts,
             )
 
-    async def subgraph(
-        self, caller: Caller, nodes: Sequence[str], include_edges: bool = True, graph: str = DEFAULT_GRAPH
-    ) -> ScratchSubgraphResponse:
+    async def subgraph(self, caller: Caller, request: Subgraph) -> ScratchSubgraphResponse:
         """Some nodes and the edges between them; texts without a match and ambiguous texts are listed separately."""
-        named = [text for text in nodes if text.strip()]
-        async with self._matcher.reading(caller, graph, named) as found:
-            return await in_thread(_part, found, named, include_edges=include_edges)
+        named = [text for text in request.nodes if text.strip()]
+        async with self._matcher.reading(caller, request.graph, named) as found:
+            return await in_thread(_part, found, named, include_edges=request.include_edges)
 
-    async def get_graph_info(self, caller: Caller, graph: str = DEFAULT_GRAPH) -> GraphInfoResponse:
+    async def get_graph_info(self, caller: Caller, request: GetGraphInfo) -> GraphInfoResponse:
         """Statistics of a graph."""
         from graphiti_pkm.capabilities.scratch.algorithms import structure  # noqa: PLC0415  (NumPy is loaded with the first graph)
 
-        async with self._graphs.reading(caller, graph) as opened:
+        async with self._graphs.reading(caller, request.graph) as opened:
             held, view = opened.graph, opened.graph.view()
             types: dict[str, int] = {}
             for index in held.order():

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from graphiti_pkm.core.model.queries import FactStatus
 from graphiti_pkm.core.model.records import FactKind
-from graphiti_pkm.core.model.requests import PER_PAGE, Request
+from graphiti_pkm.core.model.requests import PER_PAGE, Request, Strings
 from graphiti_pkm.core.reading import paging
 from graphiti_pkm.toolkit.parameters import (
     After,
@@ -20,7 +20,6 @@ from graphiti_pkm.toolkit.parameters import (
     MaxNodes,
     Near,
 )
-from graphiti_pkm.toolkit.schema import Strings
 
 
 class SearchNodes(Request):

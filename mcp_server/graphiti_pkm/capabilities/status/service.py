@@ -8,6 +8,7 @@ from importlib.metadata import version
 from typing import Any, Literal
 
 from graphiti_pkm.capabilities.status.models import StatusResponse
+from graphiti_pkm.capabilities.status.requests import GetStatus
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
@@ -85,13 +86,13 @@ class Status:
             return None
         return await self._context.journal.refusal() or await self._context.graph.writer.refusal()
 
-    async def get_status(self, caller: Caller, receipt: str | None = None) -> StatusResponse:
+    async def get_status(self, caller: Caller, request: GetStatus) -> StatusResponse:
         """State of database, search, writes and jobs, and the sizes of the caller's groups.
 
         With a receipt: how far a model has read that episode, and what it found. Raises NotFound, InvalidInput.
         """
-        if receipt is not None:
-            return await self._of_receipt(caller, receipt)
+        if request.receipt is not None:
+            return await self._of_receipt(caller, request.receipt)
         failures: list[str] = []
         sizes = await self._sizes(caller, failures)
         # With many users, each sees only what is theirs; details of the whole server are for its operator.

@@ -1,10 +1,9 @@
 """The tool that says whether the memory works. Its docstring is a prompt."""
 
-from typing import TYPE_CHECKING, Annotated
-
-from pydantic import Field
+from typing import TYPE_CHECKING
 
 from graphiti_pkm.capabilities.status.models import StatusResponse
+from graphiti_pkm.capabilities.status.requests import GetStatus
 from graphiti_pkm.toolkit.call import Call
 from graphiti_pkm.toolkit.services import ServiceKey
 
@@ -16,12 +15,9 @@ STATUS: ServiceKey["Status"] = ServiceKey("status")
 METRICS_COLLECTOR: ServiceKey["MetricsCollector"] = ServiceKey("figures")
 
 
-async def get_status(
-    call: Call,
-    receipt: Annotated[str | None, Field(description="episode_uuid from add_memory: what a model found in it")] = None,
-) -> StatusResponse:
+async def get_status(call: Call, request: GetStatus) -> StatusResponse:
     """Get whether the memory works: database, search, groups with their sizes, waiting and failed writes.
 
     Use when calls fail or to see which groups exist. For what is in a group use search_nodes instead.
     """
-    return await call.services[STATUS].get_status(call.caller, receipt)
+    return await call.services[STATUS].get_status(call.caller, request)

@@ -15,7 +15,7 @@ from graphiti_pkm.core.model.labels import as_label
 from graphiti_pkm.core.model.names import display_name, normalise_name, relation_name
 from graphiti_pkm.core.model.records import EpisodeSource, FactKind
 from graphiti_pkm.core.model.request_checks import check_texts
-from graphiti_pkm.core.model.requests import ME, AddMemory, EntityInput, FactInput
+from graphiti_pkm.core.model.requests import ME, STEERING, AddMemory, EntityInput, FactInput
 from graphiti_pkm.core.model.times import parse_instant, show_time
 from graphiti_pkm.errors import InvalidInput
 
@@ -27,12 +27,6 @@ _TITLE_CHARS = 60
 _SHOWN = 60
 _STATUS = "status"
 
-_SOURCES: dict[str, EpisodeSource] = {
-    "text": "text",
-    "message": "message",
-    "json": "json",
-    "fact_triple": "fact_triple",
-}
 _SELF_WORDS = frozenset({"me", "i", "user", "theuser", "myself"})
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{32}")
 _BEFORE_NOUN = re.compile(r"(?:HAS|HAVE|HAD|IS|ARE|WAS|WERE|GOT)_(?:(?:A|AN|THE)_)?(?=.)")
@@ -112,26 +106,21 @@ def read_request(request: AddMemory, person: str, now: datetime, zone: tzinfo) -
     check_texts(request)
     if not request.episode_body.strip():
         raise InvalidInput("episode_body is blank; send what was said. Nothing was stored.")
-    source = _SOURCES.get(request.source)
-    if source is None:
-        raise InvalidInput(f"source {_cut(request.source)} is unknown; use {', '.join(_SOURCES)}.")
     reader = _Reader(person, zone)
-    if request.reference_time is not None and not request.reference_time.strip():
-        raise InvalidInput("reference_time is blank; leave it out for now. Nothing was stored.")
     reference_time = parse_instant(request.reference_time, zone, "reference_time") if request.reference_time else now
     title = display_name(request.name or "")
-    entities = tuple(reader.entity(entity, f"entities[{i}]") for i, entity in enumerate(request.entities))
+    entities = tuple(reader.entity(entity, f"entities[{i}]") for i, entity in enumerate(request.entities or ()))
     return ParsedRequest(
         uuid=_uuid(request.uuid),
         name=title or _title(request.episode_body, reference_time, zone),
         has_name=bool(title),
         body=request.episode_body,
-        source=source,
+        source=request.source,
         source_description=request.source_description,
         reference_time=reference_time,
         is_dated=bool(request.reference_time),
         entities=entities,
-        facts=tuple(reader.fact(fact, i) for i, fact in enumerate(request.facts)),
+        facts=tuple(reader.fact(fact, i) for i, fact in enumerate(request.facts or ())),
         ignored_types=tuple(reader.ignored_types),
         **_saga(request.steering),
     )
@@ -144,7 +133,10 @@ def read_fact(given: FactInput, number: int, person: str, zone: tzinfo) -> Parse
 
 def request_hash(request: AddMemory, group_id: str) -> str:
     """A hash of content and group that ignores the uuid."""
-    content = request.model_dump(mode="json", exclude={"uuid", "group_id"})
+    fields = request.model_dump(mode="json", exclude={"uuid", "group_id", "wait_seconds", *STEERING})
+    # As calls of earlier versions were hashed, which may be sent again.
+    content = {**fields, "entities": fields["entities"] or [], "facts": fields["facts"] or []}
+    content["steering"] = request.steering
     text = json.dumps([group_id, content], sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
 

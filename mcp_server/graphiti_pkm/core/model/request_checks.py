@@ -3,10 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from graphiti_pkm.core.model.requests import MAX_BODY, MAX_STEERING, AddMemory
+from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.errors import InvalidInput, TooLarge
 
-_MAX_ITEMS = 500
 _MOST_NAMES = 2_000
 """Limits entities, aliases, names in facts and replaced names together; a long entry with 60 facts has some 300."""
 _MOST_SAID = 250_000
@@ -19,22 +18,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 def check_texts(request: AddMemory) -> None:
     """Check sizes first, so that nothing huge is processed further, then characters that no store accepts."""
-    if len(request.episode_body) > MAX_BODY:
-        raise InvalidInput(
-            f"episode_body has {len(request.episode_body):,} characters, at most {MAX_BODY:,} are kept; split it. "
-            "Nothing was stored."
-        )
     for field, most in _MAX_LENGTHS.items():
         if len(getattr(request, field) or "") > most:
             raise InvalidInput(f"{field} has more than {most:,} characters.")
-    for field in ("entities", "facts"):
-        if len(getattr(request, field)) > _MAX_ITEMS:
-            raise InvalidInput(f"{field}: at most {_MAX_ITEMS} in one call.")
-    for field, given in request.steering.items():
-        if isinstance(given, str) and len(given) > MAX_STEERING:
-            raise InvalidInput(f"{field} has more than {MAX_STEERING:,} characters.")
     _check_sum("names, other names and replaces included", _names_in(request), _MOST_NAMES)
-    texts = list(_texts(request.model_dump(), ""))
+    texts = list(_texts(request.model_dump(exclude={"wait_seconds"}), ""))
     said = sum(len(text) for path, text in texts if path.startswith(_PARTS) and not path.endswith(_KEY))
     _check_sum("characters in all", said, _MOST_SAID)
     for path, text in texts:
@@ -42,9 +30,9 @@ def check_texts(request: AddMemory) -> None:
 
 
 def _names_in(request: AddMemory) -> int:
-    named = sum(1 + len(one.aliases or ()) for one in request.entities)
-    replaced = sum(1 if isinstance(one.replaces, str) else len(one.replaces or ()) for one in request.facts)
-    return named + replaced + sum(1 if one.target is None else 2 for one in request.facts)
+    named = sum(1 + len(one.aliases or ()) for one in request.entities or ())
+    replaced = sum(1 if isinstance(one.replaces, str) else len(one.replaces or ()) for one in request.facts or ())
+    return named + replaced + sum(1 if one.target is None else 2 for one in request.facts or ())
 
 
 def _check_sum(what: str, came: int, most: int) -> None:

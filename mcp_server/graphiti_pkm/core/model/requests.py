@@ -1,4 +1,4 @@
-"""What a caller asks to be stored. Field descriptions are prompt text: they go into tool schemas."""
+"""What callers send: the base of every request, and what is to be stored. Field descriptions are prompt text."""
 
 import json
 import unicodedata
@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
-from graphiti_pkm.core.model.records import FactKind
+from graphiti_pkm.core.model.records import EpisodeSource, FactKind
 
 ME = "me"
 """The name of the group's person inside a call."""
@@ -15,6 +15,15 @@ MAX_BODY = 2_000_000
 """Characters of an episode."""
 MAX_STEERING = 10_000
 """Characters of the instructions for the model that reads an episode."""
+STEERING = (
+    "excluded_entity_types",
+    "custom_extraction_instructions",
+    "previous_episode_uuids",
+    "update_communities",
+    "saga",
+    "saga_previous_episode_uuid",
+)
+"""Fields of ``AddMemory`` that say how to read an episode, not what it holds."""
 MAX_QUOTE = 5_000
 MAX_ALIASES = 50
 MAX_REPLACES = 20
@@ -95,6 +104,8 @@ class Request(BaseModel):
         return {name: getattr(self, name) for name, field in fields.items() if PER_PAGE not in field.metadata}
 
 
+Strings: TypeAlias = Annotated[list[str], BeforeValidator(as_list)]
+GroupId: TypeAlias = Annotated[str | None, Field(description="namespace; default group if left out")]
 Value: TypeAlias = Annotated[str | float, WithJsonSchema({"type": "string"})]
 """Models may send a number as well; the schema has a single type, since some clients accept no union."""
 
@@ -134,17 +145,34 @@ class FactInput(Request):
     quote: Annotated[str | None, Field(max_length=MAX_QUOTE, description="exact words of the body")] = None
 
 
-class AddMemory(Request):
-    """One add_memory call as the services see it; dates are still text."""
+Entities: TypeAlias = Annotated[list[EntityInput], BeforeValidator(as_list), Field(max_length=500)]
+Facts: TypeAlias = Annotated[list[FactInput], BeforeValidator(as_list), Field(max_length=500)]
 
-    name: str | None = None
-    episode_body: str
-    group_id: str | None = None
-    source: str = "text"
+
+class AddMemory(Request):
+    """What ``add_memory`` takes, from a client or from another use case; dates are still text."""
+
+    episode_body: Annotated[
+        str, Field(max_length=MAX_BODY, description="what was said, verbatim; it is kept unchanged")
+    ]
+    name: Annotated[str | None, Field(description="short title; made from the text if left out")] = None
+    group_id: GroupId = None
+    source: EpisodeSource = "text"
     source_description: str = ""
-    uuid: str | None = None
-    reference_time: str | None = None
-    entities: tuple[EntityInput, ...] = ()
-    facts: tuple[FactInput, ...] = ()
-    steering: dict[str, object] = Field(default_factory=dict)
-    """excluded_entity_types, custom_extraction_instructions, … as given, without the ones left out."""
+    uuid: Annotated[str | None, Field(description="own uuid of the episode, for safe repeats")] = None
+    reference_time: Annotated[str | None, Field(description="when it happened; now if left out")] = None
+    entities: Annotated[Entities | None, Field(description="persons, projects, things the body names")] = None
+    facts: Annotated[Facts | None, Field(description="what the body says of them")] = None
+    excluded_entity_types: Strings | None = None
+    custom_extraction_instructions: Annotated[str | None, Field(max_length=MAX_STEERING)] = None
+    previous_episode_uuids: Strings | None = None
+    update_communities: bool = False
+    saga: str | None = None
+    saga_previous_episode_uuid: str | None = None
+    wait_seconds: Annotated[int, Field(ge=0, le=45, description="wait for what a configured model finds")] = 0
+
+    @property
+    def steering(self) -> dict[str, object]:
+        """What is said to a model that reads the episode, and of its saga, without what was left out."""
+        given = self.model_dump(include=set(STEERING), exclude_none=True)
+        return {name: value for name, value in given.items() if value is not False}

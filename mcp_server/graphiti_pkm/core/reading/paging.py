@@ -16,7 +16,7 @@ from json.encoder import encode_basestring
 from typing import TypeAlias
 
 from graphiti_pkm.core.signing import Signer
-from graphiti_pkm.errors import InvalidCursor, InvalidInput
+from graphiti_pkm.errors import InvalidCursor
 
 Key: TypeAlias = tuple[str | int, ...]
 
@@ -39,39 +39,32 @@ _CURSOR_MAX = 2_000
 class Limit:
     """A parameter that limits the size of an answer, with its default and range."""
 
-    name: str
     default: int
     maximum: int
     minimum: int = 1
 
-    def check(self, value: int) -> int:
-        """The value unchanged. Raises InvalidInput outside the range."""
-        if not self.minimum <= value <= self.maximum:
-            raise InvalidInput(f"{self.name} must be between {self.minimum} and {self.maximum}, not {value}.")
-        return value
 
-
-NODES = Limit("max_nodes", 10, 50)
-FACTS = Limit("max_facts", 10, 200)
-EPISODES = Limit("max_episodes", 10, 100)
-CONNECTIONS = Limit("max_connections", 50, 200)
-TIMELINE = Limit("max_episodes", 20, 100)
-ENTITIES = Limit("max_entities", 50, 200)
-SOURCES = Limit("limit", 5, 50)
-HOPS = Limit("max_hops", 4, 6)
-PATHS = Limit("max_paths", 3, 10)
-SUBGRAPH_HOPS = Limit("hops", 1, 3)
-SUBGRAPH_NODES = Limit("max_nodes", 20, 50)
-SUBGRAPH_FACTS = Limit("max_facts", 50, 200)
-CHANGES = Limit("limit", 20, 100)
-LOADED_NODES = Limit("limit", 100, 1_000)
-LOADED_HOPS = Limit("hops", 1, 3, minimum=0)
-SCRATCH_ITEMS = Limit("limit", 100, 500)
-SCRATCH_TOP = Limit("top_n", 10, 100)
-PATH_LENGTH = Limit("max_length", 6, 20)
-SCRATCH_ROWS = Limit("limit", 100, 500)
-EXPORT = Limit("max_chars", 24_000, 200_000, minimum=1_000)
-CONTENT = Limit("max_content_chars", 2_000, 20_000, minimum=0)
+NODES = Limit(10, 50)
+FACTS = Limit(10, 200)
+EPISODES = Limit(10, 100)
+CONNECTIONS = Limit(50, 200)
+TIMELINE = Limit(20, 100)
+ENTITIES = Limit(50, 200)
+SOURCES = Limit(5, 50)
+HOPS = Limit(4, 6)
+PATHS = Limit(3, 10)
+SUBGRAPH_HOPS = Limit(1, 3)
+SUBGRAPH_NODES = Limit(20, 50)
+SUBGRAPH_FACTS = Limit(50, 200)
+CHANGES = Limit(20, 100)
+LOADED_NODES = Limit(100, 1_000)
+LOADED_HOPS = Limit(1, 3, minimum=0)
+SCRATCH_ITEMS = Limit(100, 500)
+SCRATCH_TOP = Limit(10, 100)
+PATH_LENGTH = Limit(6, 20)
+SCRATCH_ROWS = Limit(100, 500)
+EXPORT = Limit(24_000, 200_000, minimum=1_000)
+CONTENT = Limit(2_000, 20_000, minimum=0)
 
 
 def budget(*asked: tuple[Limit, int]) -> int:

@@ -16,12 +16,12 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
 from mcp_types import CallToolResult, TextContent
-from pydantic import BaseModel, Field, InstanceOf, ValidationError
+from pydantic import Field, InstanceOf, ValidationError
 from pydantic_core import ErrorDetails
 
 from graphiti_pkm.core.call_time import within
 from graphiti_pkm.core.model.access import Caller
-from graphiti_pkm.core.model.requests import without_blanks
+from graphiti_pkm.core.model.requests import Request, without_blanks
 from graphiti_pkm.core.progress import Progress, no_progress
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, NotAllowed, PermissionDenied, PkmError
@@ -123,7 +123,7 @@ class GuardedTool(Tool):
                     await services.whole()
             except PkmError as error:
                 return error_result(error.message, error.code)
-            work = self.spec.answer(Call(services, caller, progress), asked)
+            work = self.spec.function(Call(services, caller, progress), asked)
             return await in_thread(result_of, await within(backend.limits.seconds, work, self._undone()))
         except PkmError as error:
             return self._error(error)
@@ -166,7 +166,7 @@ class GuardedTool(Tool):
         unknown = f" It may or may not have been stored: look with {self.spec.shown_by} before sending it again."
         return "An unexpected error; the server's log has the details." + (unknown if self._writes else "")
 
-    def validated(self, arguments: Json) -> BaseModel:
+    def validated(self, arguments: Json) -> Request:
         """The request for the tool's function. Raises InvalidInput."""
         model = self.spec.request
         given = without_blanks(arguments, model)
@@ -185,9 +185,7 @@ class GuardedTool(Tool):
         if (reason := too_long(read, self.parameters)) is not None:
             raise self._refused(reason)
         self._refuse_unstorable(read)
-        return self.spec.request.model_construct(
-            **without_blanks(dict(asked), self.spec.request)
-        )  # remove blanks again, because "[]" is empty
+        return model.model_construct(**without_blanks(dict(asked), model))  # remove blanks again: "[]" is empty
 
     def _refuse_unstorable(self, arguments: Json) -> None:
         for name, value in arguments.items():

@@ -13,6 +13,7 @@ from tests.worlds.extraction_world import ExtractionWorld, Findings
 
 from graphiti_pkm.capabilities.extraction.service import MAX_OUTDATED, Extracting, Pace
 from graphiti_pkm.capabilities.forget.deleting import Deleting
+from graphiti_pkm.capabilities.forget.requests import DeleteEpisode
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.records import ExtractJob
@@ -235,7 +236,7 @@ async def test_what_is_deleted_while_the_model_thinks_does_not_come_back(world: 
     deleting = Deleting(world.context, Groups(world.graph, world.context.settings), Committer(world.context))
     async with world.running():
         await world.extractor.asked_for(1)
-        await deleting.delete_episode(LOCAL, episode)
+        await deleting.delete_episode(LOCAL, DeleteEpisode(uuid=episode))
         world.extractor.may_answer.set()
         job = await world.until("cancelled", episode=episode)
     assert (job.state, world.facts, world.extracted) == ("cancelled", [], [])

@@ -11,6 +11,7 @@ from tests.worlds.extraction_world import ExtractionWorld, Findings
 
 from graphiti_pkm.capabilities.extraction.service import Extracting, Pace
 from graphiti_pkm.capabilities.remember.service import Writing
+from graphiti_pkm.capabilities.status.requests import GetStatus
 from graphiti_pkm.capabilities.status.service import Status
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import LOCAL, Caller
@@ -52,7 +53,8 @@ class World(ExtractionWorld):
         async def progress(done: float, most: float, what: str) -> None:
             self.progress.append((done, most, what))
 
-        return await self.writing.add_memory(caller, request, wait, progress)
+        waiting = request.model_copy(update={"wait_seconds": wait})  # parts of a second too, which no tool takes
+        return await self.writing.add_memory(caller, waiting, progress)
 
 
 @pytest.fixture
@@ -75,7 +77,7 @@ async def test_a_note_is_queued_with_what_the_call_says_about_it(world: World) -
         "update_communities": True,
         "saga": "trip",
     }
-    answer = await world.add(steering=steering)
+    answer = await world.add(**steering)
     jobs = [row.job for row in world.queue.table.values()]
     assert jobs == [
         ExtractJob(
@@ -108,8 +110,8 @@ async def test_a_model_learns_who_tells_a_note_if_accounts_are_named_after_perso
 
 async def test_without_a_model_nothing_is_queued_and_no_wait_waits() -> None:
     world = ExtractionWorld()
-    request = AddMemory(episode_body=TEXT)
-    answer = await world.writing.add_memory(LOCAL, request, 45)
+    request = AddMemory(episode_body=TEXT, wait_seconds=45)
+    answer = await world.writing.add_memory(LOCAL, request)
     assert (answer.extraction, world.journal.extractions.table) == (None, {})
     assert "receipt" not in answer.message
 
@@ -135,7 +137,7 @@ async def test_a_wait_ends_and_the_job_goes_on(world: World) -> None:
     assert answer.extraction is not None
     assert answer.extraction.state == "queued"
     await world.extracting.run_once()
-    receipt = await world.status.get_status(LOCAL, answer.episode_uuid[:8])
+    receipt = await world.status.get_status(LOCAL, GetStatus(receipt=answer.episode_uuid[:8]))
     assert receipt.extraction is not None
     assert receipt.extraction.state == "done"
 
@@ -176,14 +178,14 @@ async def test_a_failure_is_told_with_reason_and_remedy(world: World) -> None:
     answer = await world.add()
     world.extractor.fail_next(ModelRefused("The key is refused.", "Set llm_api_key."))
     await world.extracting.run_once()
-    told = await world.status.get_status(LOCAL, answer.episode_uuid)
+    told = await world.status.get_status(LOCAL, GetStatus(receipt=answer.episode_uuid))
     assert told.status == "degraded"
     assert told.message == (
         "Extraction failed: The key is refused. The text is stored and searchable. Set llm_api_key."
     )
     assert told.extraction is not None
     assert (told.extraction.reason, told.extraction.remedy) == ("The key is refused.", "Set llm_api_key.")
-    whole = await world.status.get_status(LOCAL)
+    whole = await world.status.get_status(LOCAL, GetStatus())
     assert whole.extractions == {"failed": 1}
     assert [one.remedy for one in whole.extraction_failures] == ["Set llm_api_key."]
     assert whole.extraction_model == "fake-1"
@@ -192,9 +194,9 @@ async def test_a_failure_is_told_with_reason_and_remedy(world: World) -> None:
 @requirement("G-65")
 async def test_whoever_wants_communities_updated_is_told_what_does_it(world: World) -> None:
     for wanted, said in ((True, True), (False, False)):
-        answer = await world.add(f"Anna likes tea: {wanted}.", steering={"update_communities": wanted})
+        answer = await world.add(f"Anna likes tea: {wanted}.", update_communities=wanted)
         await world.extracting.run_once()
-        told = (await world.status.get_status(LOCAL, answer.episode_uuid)).extraction
+        told = (await world.status.get_status(LOCAL, GetStatus(receipt=answer.episode_uuid))).extraction
         assert told is not None
         assert ("build_communities" in (told.remedy or "")) is said
 
@@ -203,29 +205,29 @@ async def test_a_job_that_waits_says_why_and_until_when(world: World) -> None:
     answer = await world.add()
     world.extractor.fail_next(ModelUnavailable("Too busy.", retry_after=60))
     await world.extracting.run_once()
-    told = (await world.status.get_status(LOCAL, answer.episode_uuid)).extraction
+    told = (await world.status.get_status(LOCAL, GetStatus(receipt=answer.episode_uuid))).extraction
     assert told is not None
     assert (told.state, told.reason, told.attempts) == ("queued", "Too busy.", 1)
     assert told.next_attempt == "2026-06-01T00:01:00+00:00"
-    whole = await world.status.get_status(LOCAL)
+    whole = await world.status.get_status(LOCAL, GetStatus())
     assert (whole.status, whole.failures) == ("degraded", ["1 episode(s) wait to be read by a model: Too busy."])
 
 
 async def test_what_waits_for_a_paused_queue_is_told(world: World) -> None:
     await world.queue.pause(paused=True)
-    assert (await world.status.get_status(LOCAL)).status == "ok"
+    assert (await world.status.get_status(LOCAL, GetStatus())).status == "ok"
     await world.add()
-    whole = await world.status.get_status(LOCAL)
+    whole = await world.status.get_status(LOCAL, GetStatus())
     assert whole.failures == ["Reading by a model is paused; `graphiti-pkm queue resume` goes on."]
     await world.queue.pause(paused=False)
-    assert (await world.status.get_status(LOCAL)).status == "ok"
+    assert (await world.status.get_status(LOCAL, GetStatus())).status == "ok"
 
 
 async def test_episodes_that_could_not_be_read_degrade_the_whole(world: World) -> None:
     await world.add()
     world.extractor.fail_next(ModelRefused("The key is refused.", "Set llm_api_key."))
     await world.extracting.run_once()
-    whole = await world.status.get_status(LOCAL)
+    whole = await world.status.get_status(LOCAL, GetStatus())
     assert whole.status == "degraded"
     assert whole.failures == ["1 episode(s) could not be read by a model: see extraction_failures."]
 
@@ -233,15 +235,15 @@ async def test_episodes_that_could_not_be_read_degrade_the_whole(world: World) -
 async def test_tokens_and_cost_by_the_prices_of_the_settings() -> None:
     world = World(llm_price_input=2.0, llm_price_output=8.0)
     answer = await world.add()
-    assert (await world.status.get_status(LOCAL)).spent == {}
+    assert (await world.status.get_status(LOCAL, GetStatus())).spent == {}
     await world.extracting.run_once()
-    told = (await world.status.get_status(LOCAL, answer.episode_uuid)).extraction
+    told = (await world.status.get_status(LOCAL, GetStatus(receipt=answer.episode_uuid))).extraction
     assert told is not None
     assert (told.calls, told.tokens, told.cost) == (1, 15, pytest.approx(0.00006))
     await world.add("Anna likes tea, still.")
     world.clock.advance(days=1)
     await world.extracting.run_once()
-    assert (await world.status.get_status(LOCAL)).spent == {
+    assert (await world.status.get_status(LOCAL, GetStatus())).spent == {
         "today": "1 call(s), 15 tokens, 0.0001",
         "in all": "2 call(s), 30 tokens, 0.0001",
     }
@@ -252,7 +254,7 @@ async def test_a_long_list_of_facts_is_cut_and_counted(world: World) -> None:
     world.extractor.finds = lambda _: likes(*names)
     answer = await world.add()
     await world.extracting.run_once()
-    told = (await world.status.get_status(LOCAL, answer.episode_uuid)).extraction
+    told = (await world.status.get_status(LOCAL, GetStatus(receipt=answer.episode_uuid))).extraction
     assert told is not None
     assert (len(told.facts), told.facts_total) == (MOST_FACTS, MOST_FACTS + 1)
 
@@ -261,8 +263,8 @@ async def test_a_receipt_is_only_for_who_may_see_the_group(world: World) -> None
     mine, hers = await world.add(), await world.add(caller=EVE)
     for caller, other in ((EVE, mine), (LOCAL, hers)):
         with pytest.raises(NotFound):
-            await world.status.get_status(caller, other.episode_uuid)
-        assert (await world.status.get_status(caller)).extractions == {"queued": 1}
+            await world.status.get_status(caller, GetStatus(receipt=other.episode_uuid))
+        assert (await world.status.get_status(caller, GetStatus())).extractions == {"queued": 1}
     for unknown, error in (("0" * 32, NotFound), ("no uuid", InvalidInput)):
         with pytest.raises(error):
-            await world.status.get_status(LOCAL, unknown)
+            await world.status.get_status(LOCAL, GetStatus(receipt=unknown))

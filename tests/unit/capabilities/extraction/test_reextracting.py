@@ -37,7 +37,7 @@ async def test_one_episode_by_the_start_of_its_uuid(world: World) -> None:
 
 async def test_it_is_read_as_its_add_memory_said(world: World) -> None:
     steering = {"excluded_entity_types": ["Place"], "custom_extraction_instructions": "Be brief.", "saga": "x"}
-    episode = await world.note("Anna likes tea.", steering=steering)
+    episode = await world.note("Anna likes tea.", **steering)
     await world.again.enqueue(await world.again.one(LOCAL, episode))
     (job,) = [row.job for row in world.queue.table.values()]
     assert (job.excluded_entity_types, job.instructions) == (("Place",), "Be brief.")

@@ -13,6 +13,7 @@ from tests.worlds.extraction_world import ExtractionWorld, Findings
 from graphiti_pkm.capabilities.extraction.service import Extracting, Pace
 from graphiti_pkm.capabilities.extraction.takeover import TAKEN, Takeover
 from graphiti_pkm.capabilities.forget.deleting import Deleting
+from graphiti_pkm.capabilities.forget.requests import DeleteEpisode
 from graphiti_pkm.capabilities.remember.service import Writing
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import LOCAL, Caller
@@ -137,7 +138,7 @@ async def test_while_both_are_there_each_keeps_its_own(one: Server, two: Server)
 
 async def test_what_was_asked_for_is_asked_there_too(one: Server, two: Server) -> None:
     request = AddMemory.model_validate(
-        {"episode_body": "Anna likes tea.", "steering": {"custom_extraction_instructions": "Only drinks."}}
+        {"episode_body": "Anna likes tea.", "custom_extraction_instructions": "Only drinks."}
     )
     await one.writing.add_memory(Caller(principal="bot:anna"), request)
     (asked,) = [row.job for row in one.queue.table.values()]
@@ -270,7 +271,7 @@ async def test_who_waits_for_a_job_that_another_server_took_is_told_so(one: Serv
 
 async def test_a_deleted_episode_is_taken_over_by_nobody(one: Server, two: Server) -> None:
     episode = await one.add()
-    await two.deleting.delete_episode(LOCAL, episode)
+    await two.deleting.delete_episode(LOCAL, DeleteEpisode(uuid=episode))
     assert one.tables.readings == {}
     await gone(one, two)
     assert two.queue.table == {}

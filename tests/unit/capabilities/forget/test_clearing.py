@@ -6,6 +6,7 @@ from tests.requirements import requirement
 from tests.worlds.writing_world import WritingWorld
 
 from graphiti_pkm.capabilities.forget.clearing import Clearing
+from graphiti_pkm.capabilities.forget.requests import ClearGraph
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import LOCAL, Caller
 from graphiti_pkm.core.model.answers import ClearResponse
@@ -30,7 +31,7 @@ class World(WritingWorld):
         return self
 
     async def clear(self, *group_ids: str, confirm: str | None = None) -> ClearResponse:
-        return await self.clearing.clear_graph(LOCAL, list(group_ids), confirm)
+        return await self.clearing.clear_graph(LOCAL, ClearGraph(group_ids=list(group_ids), confirm=confirm))
 
     @property
     def left(self) -> set[str]:
@@ -79,8 +80,8 @@ async def test_an_empty_list_is_not_everything_and_no_list_is_the_default_group(
     world = await World().filled()
     await world.tell("Kept in the default group.")
     with pytest.raises(InvalidInput, match="group_ids is empty"):
-        await world.clear()
-    preview = await world.clearing.clear_graph(LOCAL)
+        await world.clearing.clear_graph(LOCAL, ClearGraph.model_construct(group_ids=[]))
+    preview = await world.clearing.clear_graph(LOCAL, ClearGraph())
     assert preview.groups == {"default": "1 episode, 0 entities, 0 facts"}
 
 
@@ -93,8 +94,8 @@ async def test_a_group_that_holds_nothing_gives_no_token() -> None:
 async def test_who_may_only_read_clears_nothing_and_nobody_another_ones_groups() -> None:
     world = await World().filled()
     with pytest.raises(NotAllowed, match="Nothing was cleared"):
-        await world.clearing.clear_graph(Caller(read_only=True), GROUP)
-    strangers = await world.clearing.clear_graph(Caller(principal="anna"), GROUP)
+        await world.clearing.clear_graph(Caller(read_only=True), ClearGraph(group_ids=GROUP))
+    strangers = await world.clearing.clear_graph(Caller(principal="anna"), ClearGraph(group_ids=GROUP))
     assert strangers.status == "empty"
 
 
@@ -102,8 +103,8 @@ async def test_an_added_memory_may_be_sent_again_after_the_clearing() -> None:
     world = World()
     note = {"uuid": "11111111-1111-4111-8111-111111111111", "reference_time": "2025"}
     await world.tell("A note.", **note)
-    preview = await world.clearing.clear_graph(LOCAL)
-    await world.clearing.clear_graph(LOCAL, None, preview.confirm)
+    preview = await world.clearing.clear_graph(LOCAL, ClearGraph())
+    await world.clearing.clear_graph(LOCAL, ClearGraph(group_ids=None, confirm=preview.confirm))
     again = await world.tell("A note.", **note)
     assert (again.status, len(world.graph.tables.episodes)) == ("stored", 1)
 

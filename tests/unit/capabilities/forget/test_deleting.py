@@ -7,6 +7,7 @@ from tests.builders import RECORDED, a_change, a_fact, a_mention, a_name, a_pass
 from tests.requirements import requirement
 from tests.worlds.reading_world import UNKNOWN, World
 
+from graphiti_pkm.capabilities.forget.requests import DeleteEntityEdge, DeleteEpisode
 from graphiti_pkm.capabilities.history.requests import RestoreFact
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.records import Fact, WriteKind
@@ -24,7 +25,7 @@ async def test_an_episode_takes_only_what_nothing_else_supports() -> None:
         a_write(sarah, berlin, wall, *map(a_name, (sarah, berlin, wall)), note, other, only, shared, a_passage(note)),
         a_write(*(a_mention(note, entity) for entity in (sarah, berlin, wall)), a_mention(other, sarah)),
     )
-    answer = await world.deleting.delete_episode(world.caller, note.uuid[:8])
+    answer = await world.deleting.delete_episode(world.caller, DeleteEpisode(uuid=note.uuid[:8]))
     assert answer.removed == {"episodes": 1, "facts": 1, "entities": 1, "mentions": 3, "passages": 1}
     assert answer.removed_names == ["Berlin"]
     assert "Summaries and aliases of what stays (kept_because) are kept unchanged" in answer.message
@@ -42,7 +43,7 @@ async def test_hand_made_entities_that_the_episode_does_not_mention_stay() -> No
     world = World()
     note, sarah, tool = an_episode(), an_entity("Sarah"), an_entity("Tool")
     await world.given(a_write(note, sarah, tool, a_mention(note, sarah), a_fact(sarah, tool, episodes=(note.uuid,))))
-    await world.deleting.delete_episode(world.caller, note.uuid)
+    await world.deleting.delete_episode(world.caller, DeleteEpisode(uuid=note.uuid))
     assert set(world.graph.tables.entities) == {tool.uuid}
 
 
@@ -50,7 +51,7 @@ async def test_the_person_of_the_group_stays_and_that_is_said() -> None:
     world = World(person="Anna")
     note, anna = an_episode(), an_entity("Anna")
     await world.given(a_write(note, anna, a_name(anna, is_linkable=False), a_mention(note, anna)))
-    answer = await world.deleting.delete_episode(world.caller, note.uuid)
+    answer = await world.deleting.delete_episode(world.caller, DeleteEpisode(uuid=note.uuid))
     assert answer.kept_because == ["Anna: the person this memory belongs to"]
     assert anna.uuid in world.graph.tables.entities
 
@@ -69,7 +70,7 @@ async def test_the_words_of_a_deleted_episode_do_not_live_on_in_a_shared_fact() 
     )
     await world.given(a_write(note, other, sarah, a_mention(other, sarah), fact))
     vector = world.graph.tables.vectors[fact.uuid]
-    await world.deleting.delete_episode(world.caller, note.uuid)
+    await world.deleting.delete_episode(world.caller, DeleteEpisode(uuid=note.uuid))
     left = world.graph.tables.facts[fact.uuid]
     assert left.quote is None
     assert left.quote_episode_uuid is None
@@ -83,19 +84,19 @@ async def test_an_unknown_or_malformed_episode_is_an_error_and_a_second_delete_s
     note = an_episode()
     await world.given(a_write(note))
     with pytest.raises(InvalidInput, match="not a uuid"):
-        await world.deleting.delete_episode(world.caller, "yesterday")
+        await world.deleting.delete_episode(world.caller, DeleteEpisode(uuid="yesterday"))
     with pytest.raises(NotFound, match="get_episodes"):
-        await world.deleting.delete_episode(world.caller, UNKNOWN)
-    await world.deleting.delete_episode(world.caller, note.uuid)
+        await world.deleting.delete_episode(world.caller, DeleteEpisode(uuid=UNKNOWN))
+    await world.deleting.delete_episode(world.caller, DeleteEpisode(uuid=note.uuid))
     with pytest.raises(NotFound, match="gone"):
-        await world.deleting.delete_episode(world.caller, note.uuid)
+        await world.deleting.delete_episode(world.caller, DeleteEpisode(uuid=note.uuid))
 
 
 async def test_a_delete_is_journalled_under_the_lock_of_its_own_group() -> None:
     world = World()
     note = an_episode(group_id="elsewhere")
     await world.given(a_write(note))
-    await world.deleting.delete_episode(world.caller, note.uuid)
+    await world.deleting.delete_episode(world.caller, DeleteEpisode(uuid=note.uuid))
     (row,) = world.journal.table.values()
     assert row.intent.kind is WriteKind.DELETE_EPISODE
     assert row.intent.group_id == "elsewhere"
@@ -110,7 +111,7 @@ async def test_an_earlier_unfinished_write_counts_before_anything_is_removed() -
     await world.given(a_write(note, sarah, a_mention(note, sarah)))
     later = an_episode("Sarah once more.")
     await world.journal.append(a_write(later, a_mention(later, sarah)), {}, "", {})
-    answer = await world.deleting.delete_episode(world.caller, note.uuid)
+    answer = await world.deleting.delete_episode(world.caller, DeleteEpisode(uuid=note.uuid))
     assert answer.removed_names == []
     assert sarah.uuid in world.graph.tables.entities
 
@@ -122,10 +123,10 @@ async def test_a_database_that_dies_or_refuses_says_whether_the_delete_is_kept()
     await world.given(a_write(note, sarah, fact))
     world.graph.fail_next_apply(WriteFailed("no"))
     with pytest.raises(WriteFailed):
-        await world.deleting.delete_entity_edge(world.caller, fact.uuid)
+        await world.deleting.delete_entity_edge(world.caller, DeleteEntityEdge(uuid=fact.uuid))
     world.graph.fail_next_apply()
     with pytest.raises(WritePending, match="do not send it again"):
-        await world.deleting.delete_episode(world.caller, note.uuid)
+        await world.deleting.delete_episode(world.caller, DeleteEpisode(uuid=note.uuid))
     assert world.locks.held == set()
 
 
@@ -134,7 +135,7 @@ async def test_a_fact_is_removed_alone_and_entities_left_without_support_are_rep
     note, sarah, berlin = an_episode(), an_entity("Sarah"), an_entity("Berlin")
     fact = a_fact(sarah, berlin, episodes=(note.uuid,))
     await world.given(a_write(note, sarah, berlin, a_mention(note, sarah), fact))
-    answer = await world.deleting.delete_entity_edge(world.caller, fact.uuid)
+    answer = await world.deleting.delete_entity_edge(world.caller, DeleteEntityEdge(uuid=fact.uuid))
     assert answer.removed["facts"] == 1
     assert answer.removed["entities"] == 0
     assert answer.kept_because == [
@@ -145,7 +146,7 @@ async def test_a_fact_is_removed_alone_and_entities_left_without_support_are_rep
     assert world.graph.tables.facts == {}
     for uuid in (fact.uuid, UNKNOWN):
         with pytest.raises(NotFound, match="search_memory_facts"):
-            await world.deleting.delete_entity_edge(world.caller, uuid)
+            await world.deleting.delete_entity_edge(world.caller, DeleteEntityEdge(uuid=uuid))
 
 
 async def test_nobody_deletes_what_belongs_to_another_person_or_with_a_reading_connection() -> None:
@@ -155,9 +156,9 @@ async def test_nobody_deletes_what_belongs_to_another_person_or_with_a_reading_c
     await world.given(a_write(note, sarah, fact))
     for caller, error in ((Caller(principal="anna"), NotFound), (Caller(read_only=True), NotAllowed)):
         with pytest.raises(error):
-            await world.deleting.delete_episode(caller, note.uuid)
+            await world.deleting.delete_episode(caller, DeleteEpisode(uuid=note.uuid))
         with pytest.raises(error):
-            await world.deleting.delete_entity_edge(caller, fact.uuid)
+            await world.deleting.delete_entity_edge(caller, DeleteEntityEdge(uuid=fact.uuid))
     assert world.journal.table == {}
 
 
@@ -175,7 +176,7 @@ async def test_what_the_episode_ended_stays_ended_and_that_is_said() -> None:
     new = a_fact(sarah, rome, "LIVES_IN", episodes=(note.uuid,))
     changes = [a_change(ended, note, replaced_by=new.uuid), a_change(wrong, note, kind="voided")]
     await world.given(a_write(sarah, berlin, rome, bonn, note, earlier, ended, wrong, new, *changes))
-    answer = await world.deleting.delete_episode(world.caller, note.uuid)
+    answer = await world.deleting.delete_episode(world.caller, DeleteEpisode(uuid=note.uuid))
     assert [change.kind for change in world.graph.tables.changes.values()] == ["retired", "voided", "deleted"]
     for fact in (ended, wrong):
         assert (
@@ -200,12 +201,12 @@ async def test_what_took_a_place_and_is_told_by_another_note_stays_and_goes_with
         a_change(wrong, first, kind="voided", replaced_by=new.uuid),
     ]
     await world.given(a_write(sarah, berlin, rome, bonn, earlier, first, second, ended, wrong, new, *changes))
-    answer = await world.deleting.delete_episode(world.caller, first.uuid)
+    answer = await world.deleting.delete_episode(world.caller, DeleteEpisode(uuid=first.uuid))
     assert set(answer.kept_because[:2]) == {
         f"still ended: {ended.text} (replaced by {new.text}, which stays; {again(ended)})",
         f"still void: {wrong.text} (corrected by {new.text}, which stays; {again(wrong)})",
     }
-    answer = await world.deleting.delete_episode(world.caller, second.uuid)
+    answer = await world.deleting.delete_episode(world.caller, DeleteEpisode(uuid=second.uuid))
     assert new.uuid not in world.graph.tables.facts
     assert set(answer.kept_because[:2]) == {
         f"still ended: {ended.text} (replaced by what is removed; {again(ended)})",
@@ -227,7 +228,7 @@ async def test_what_a_deleted_fact_ended_stays_ended_and_that_is_said_within_bou
     changes.append(a_change(by_another, note, replaced_by=holds_again.uuid))
     facts = (new, *ended, wrong, holds_again, by_another)
     await world.given(a_write(sarah, rome, note, earlier, *facts, *changes))
-    answer = await world.deleting.delete_entity_edge(world.caller, new.uuid)
+    answer = await world.deleting.delete_entity_edge(world.caller, DeleteEntityEdge(uuid=new.uuid))
     assert answer.kept_because[0] == f"still void: Wrong fact (corrected by what is removed; {again(wrong)})"
     assert len(answer.kept_because) == 20
     told = set(answer.kept_because[1:-2])
@@ -241,7 +242,7 @@ async def test_a_deleted_fact_that_ended_another_still_tells_what_keeps_its_enti
     old = a_fact(sarah, bonn, "LIVES_IN", text="Sarah lives in Bonn", invalid_at=RECORDED, expired_at=RECORDED)
     new = a_fact(sarah, rome, "LIVES_IN")
     await world.given(a_write(sarah, rome, bonn, old, new, a_change(old, an_episode(), replaced_by=new.uuid)))
-    answer = await world.deleting.delete_entity_edge(world.caller, new.uuid)
+    answer = await world.deleting.delete_entity_edge(world.caller, DeleteEntityEdge(uuid=new.uuid))
     assert answer.kept_because == [
         f"still ended: Sarah lives in Bonn (replaced by what is removed; {again(old)})",
         "Sarah: 1 other fact(s)",
@@ -254,7 +255,7 @@ async def test_a_fact_that_the_episode_told_and_ended_is_removed_and_not_told_of
     note, sarah = an_episode(), an_entity("Sarah")
     own = a_fact(sarah, sarah, episodes=(note.uuid,), expired_at=RECORDED)
     await world.given(a_write(sarah, note, own, a_mention(note, sarah), a_change(own, note)))
-    assert (await world.deleting.delete_episode(world.caller, note.uuid)).kept_because == []
+    assert (await world.deleting.delete_episode(world.caller, DeleteEpisode(uuid=note.uuid))).kept_because == []
 
 
 async def test_a_deleted_fact_stays_in_the_journal_and_that_is_said() -> None:
@@ -262,7 +263,7 @@ async def test_a_deleted_fact_stays_in_the_journal_and_that_is_said() -> None:
     note, sarah = an_episode(), an_entity("Sarah")
     fact = a_fact(sarah, sarah, episodes=(note.uuid,))
     await world.given(a_write(note, sarah, fact))
-    answer = await world.deleting.delete_entity_edge(world.caller, fact.uuid)
+    answer = await world.deleting.delete_entity_edge(world.caller, DeleteEntityEdge(uuid=fact.uuid))
     assert answer.message.endswith("The journal and backups still hold it; forget takes it out of the journal.")
 
 
@@ -276,9 +277,9 @@ async def test_a_tool_that_is_switched_off_is_not_named(settings: dict[str, Any]
     fact = a_fact(sarah, sarah, episodes=(note.uuid,))
     mentions = (a_mention(note, sarah), a_mention(other, sarah))
     await world.given(a_write(note, other, sarah, fact, *mentions))
-    edge = await world.deleting.delete_entity_edge(world.caller, fact.uuid)
+    edge = await world.deleting.delete_entity_edge(world.caller, DeleteEntityEdge(uuid=fact.uuid))
     assert "The journal and backups still hold it" in edge.message
-    episode = await world.deleting.delete_episode(world.caller, note.uuid)
+    episode = await world.deleting.delete_episode(world.caller, DeleteEpisode(uuid=note.uuid))
     assert "kept unchanged" in episode.message
     assert ["forget takes" in answer.message for answer in (edge, episode)] == [is_named] * 2
 
@@ -289,7 +290,7 @@ async def test_the_words_of_a_deleted_episode_leave_the_journal_and_the_files_an
     write = a_write(note, sarah, a_fact(sarah, sarah, text="Sarah: secret", episodes=(note.uuid,)))
     await world.journal.append(write, {}, "hash", {"message": "secret"})
     await world.given(write)
-    answer = await world.deleting.delete_episode(world.caller, note.uuid)
+    answer = await world.deleting.delete_episode(world.caller, DeleteEpisode(uuid=note.uuid))
     assert "gone from the database's and the journal's files. Backups that you made are not touched" in answer.message
     assert "secret" not in str(world.journal.table)
     assert world.graph.erased == 1
@@ -303,7 +304,7 @@ async def test_files_that_cannot_be_made_anew_now_are_told_as_pending_and_left_t
     await world.given(a_write(note))
     world.graph.is_durable = held != "graph"
     world.journal.is_read = held == "journal"
-    answer = await world.deleting.delete_episode(world.caller, note.uuid)
+    answer = await world.deleting.delete_episode(world.caller, DeleteEpisode(uuid=note.uuid))
     assert "pending" in answer.message
     assert len(await world.journal.open_erasures()) == 1
     world.graph.is_durable, world.journal.is_read = True, False
@@ -319,7 +320,7 @@ async def test_a_deletion_that_the_graph_refuses_is_kept_as_its_earlier_rows_are
     await world.given(a_write(note))
     world.graph.fail_next_apply(WriteFailed("refused"))
     with pytest.raises(WritePending):
-        await world.deleting.delete_episode(world.caller, note.uuid)
+        await world.deleting.delete_episode(world.caller, DeleteEpisode(uuid=note.uuid))
     (row,) = await world.journal.unfinished(None)
     assert row.intent.deletions.episodes == (note.uuid,)
 
@@ -332,7 +333,7 @@ async def test_a_summary_and_aliases_that_stay_with_a_shared_entity_are_told_of(
         a_write(note, other, sarah, tom, a_name(sarah), a_name(tom), a_name(tom, "Tommy")),
         a_write(*(a_mention(episode, entity) for episode in (note, other) for entity in (sarah, tom))),
     )
-    answer = await world.deleting.delete_episode(world.caller, note.uuid)
+    answer = await world.deleting.delete_episode(world.caller, DeleteEpisode(uuid=note.uuid))
     assert answer.kept_because == [
         "Sarah: 1 other mention(s); its summary stays, whichever episode gave it",
         "Tom: 1 other mention(s); its aliases stay, whichever episode gave them",

@@ -18,6 +18,7 @@ from tests.builders import (
 from tests.worlds.reading_world import UNKNOWN, World
 
 from graphiti_pkm.capabilities.forget.models import EpisodesMode, ForgetResponse
+from graphiti_pkm.capabilities.forget.requests import DeleteEntityEdge, DeleteEpisode, Forget
 from graphiti_pkm.capabilities.history.requests import RestoreFact
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.passages import split_passages
@@ -88,7 +89,7 @@ class Story(World):
         await self.journal.written(write.uuid)
 
     async def preview(self, **target: object) -> ForgetResponse:
-        return await self.forgetting.forget(self.caller, **target)  # type: ignore[arg-type]
+        return await self.forgetting.forget(self.caller, Forget(**target))  # type: ignore[arg-type]
 
     async def forget(self, **target: object) -> ForgetResponse:
         preview = await self.preview(**target)
@@ -317,10 +318,10 @@ async def test_facts_that_were_deleted_before_leave_the_journal_with_what_told_t
     for target in ("entity_uuid", "episode_uuid", "deleted"):
         story = Story()
         await story.told()
-        await story.deleting.delete_entity_edge(story.caller, story.claim.uuid)
+        await story.deleting.delete_entity_edge(story.caller, DeleteEntityEdge(uuid=story.claim.uuid))
         assert "expects a child" in str(story.journal.table)
         if target == "deleted":
-            await story.deleting.delete_episode(story.caller, story.episode.uuid)
+            await story.deleting.delete_episode(story.caller, DeleteEpisode(uuid=story.episode.uuid))
         else:
             await story.forget(**{target: (story.maria if target == "entity_uuid" else story.episode).uuid})
         assert "expects a child" not in str(story.journal.table)
@@ -361,7 +362,7 @@ async def test_what_is_not_there_or_not_one_thing_or_not_allowed_is_refused() ->
     with pytest.raises(NotAllowed, match="person the memory belongs to"):
         await story.preview(entity_uuid=me.uuid)
     with pytest.raises(NotAllowed):
-        await story.forgetting.forget(Caller(principal="x", read_only=True), query="x")
+        await story.forgetting.forget(Caller(principal="x", read_only=True), Forget(query="x"))
 
 
 async def test_the_words_of_the_request_are_kept_nowhere(caplog: pytest.LogCaptureFixture) -> None:

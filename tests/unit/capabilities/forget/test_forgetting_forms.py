@@ -5,6 +5,7 @@ from tests.builders import a_name, an_entity
 from tests.unit.capabilities.forget.test_forgetting_names import NOTHING, Notes
 
 from graphiti_pkm.capabilities.forget.models import ForgetResponse
+from graphiti_pkm.capabilities.forget.requests import Forget
 
 QUIET = "A quiet day."
 
@@ -98,8 +99,8 @@ async def test_the_call_that_it_names_settles_it() -> None:
     done, _ = await told.forgotten("Annas Haus ist rot.", QUIET)
     (line,) = [line for line in done.found_afterwards or [] if "query=" in line]
     query = line.split("query='")[1].split("'")[0]
-    preview = await told.forgetting.forget(told.caller, query=query)
+    preview = await told.forgetting.forget(told.caller, Forget(query=query))
     assert preview.removed["sentences"] == 1
-    await told.forgetting.forget(told.caller, query=query, confirm=preview.confirm)
+    await told.forgetting.forget(told.caller, Forget(query=query, confirm=preview.confirm))
     assert "Annas" not in str(told.journal.table)
     assert QUIET in str(told.graph.tables)

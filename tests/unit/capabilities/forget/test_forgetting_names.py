@@ -5,6 +5,7 @@ from tests.builders import a_fact, a_mention, a_name, a_passage, a_write, an_ent
 from tests.worlds.reading_world import World
 
 from graphiti_pkm.capabilities.forget.models import ForgetResponse
+from graphiti_pkm.capabilities.forget.requests import Forget
 from graphiti_pkm.core.model.passages import split_passages
 from graphiti_pkm.core.model.records import Entity, Episode, Passage, Record
 
@@ -45,7 +46,7 @@ class Notes(World):
 
     async def preview(self, entity: Entity | None = None, **more: object) -> ForgetResponse:
         uuid = (entity or self.tobias).uuid
-        return await self.forgetting.forget(self.caller, entity_uuid=uuid, **more)  # type: ignore[arg-type]
+        return await self.forgetting.forget(self.caller, Forget(entity_uuid=uuid, **more))  # type: ignore[arg-type]
 
     async def forget(self) -> ForgetResponse:
         preview = await self.preview()

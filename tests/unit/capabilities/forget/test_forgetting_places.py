@@ -9,6 +9,7 @@ from tests.unit.capabilities.forget.test_forgetting_names import NOTHING, Notes
 from tests.worlds.reading_world import UNKNOWN
 
 from graphiti_pkm.capabilities.forget.models import ForgetResponse
+from graphiti_pkm.capabilities.forget.requests import Forget
 from graphiti_pkm.core.model.records import Deletions, WriteKind
 from graphiti_pkm.core.model.saga_records import Community, Saga
 from graphiti_pkm.core.ports.saved_graphs import SavedGraphContent
@@ -40,8 +41,8 @@ class Placed(Notes):
     async def forgotten(self, **what: str) -> ForgetResponse:
         """By its uuid, or by what is asked for."""
         asked = what or {"entity_uuid": self.person.uuid}
-        preview = await self.forgetting.forget(self.caller, **asked)  # type: ignore[arg-type]
-        return await self.forgetting.forget(self.caller, confirm=preview.confirm, **asked)  # type: ignore[arg-type]
+        preview = await self.forgetting.forget(self.caller, Forget(**asked))  # type: ignore[arg-type]
+        return await self.forgetting.forget(self.caller, Forget(confirm=preview.confirm, **asked))  # type: ignore[arg-type]
 
     @property
     def everything(self) -> str:
@@ -158,7 +159,7 @@ async def test_what_may_be_the_name_stays_and_the_call_for_it_takes_it_out(name:
     assert done.found_afterwards == [
         f"1 episode holds {word!r}, which may be meant: forget with query={word!r} takes it out"
     ]
-    preview = await told.forgetting.forget(told.caller, query=word)
+    preview = await told.forgetting.forget(told.caller, Forget(query=word))
     assert preview.removed["sentences"] == 1
 
 
@@ -260,7 +261,7 @@ async def test_another_entity_of_which_the_name_may_be_it_is_reported_and_the_ca
 async def test_a_query_that_finds_only_what_may_be_it_does_not_say_that_there_is_nothing() -> None:
     world = Placed()
     await world.note("We met Bertrada2 there.", valid_at=at(2025))
-    asked = await world.forgetting.forget(world.caller, query="Bertrada")
+    asked = await world.forgetting.forget(world.caller, Forget(query="Bertrada"))
     assert asked.status == "nothing"
     assert "there is nothing to forget" not in asked.message
     assert asked.found_afterwards == [

@@ -5,6 +5,7 @@ from tests.builders import a_change, a_fact, a_mention, a_name, a_passage, a_wri
 from tests.worlds.reading_world import UNKNOWN, World
 
 from graphiti_pkm.capabilities.forget.models import ForgetResponse
+from graphiti_pkm.capabilities.forget.requests import DeleteEntityEdge, DeleteEpisode, Forget
 from graphiti_pkm.core.model.passages import split_passages
 from graphiti_pkm.core.model.records import Entity, Episode, ExtractJob, Record, Saga, WriteKind
 
@@ -52,7 +53,7 @@ class Notes(World):
         await self.journal.written(write.uuid)
 
     async def preview(self, **target: object) -> ForgetResponse:
-        return await self.forgetting.forget(self.caller, **(target or {"entity_uuid": self.her.uuid}))  # type: ignore[arg-type]
+        return await self.forgetting.forget(self.caller, Forget(**target or {"entity_uuid": self.her.uuid}))  # type: ignore[arg-type]
 
     async def forget(self, **target: object) -> ForgetResponse:
         target = target or {"entity_uuid": self.her.uuid}
@@ -255,7 +256,7 @@ async def test_words_are_forgotten_where_no_sentence_says_them(left: str) -> Non
     if left == "summary":
         await notes.keep(ingrid.model_copy(update={"summary": "A gardener."}))
     if left == "deleted":
-        await notes.deleting.delete_entity_edge(notes.caller, fact.uuid)
+        await notes.deleting.delete_entity_edge(notes.caller, DeleteEntityEdge(uuid=fact.uuid))
     done = await notes.forget(query=HIDDEN)
     assert HIDDEN not in notes.everything
     assert notes.graph.tables.episodes[visit.uuid].content == "She hid it."
@@ -280,7 +281,7 @@ async def test_what_only_a_whole_note_gave_goes_with_it(way: str) -> None:
     reason = a_change(a_fact(tobias, tobias), later, reason="As Tobias came by.")
     await notes.keep(reason)
     if way == "delete_episode":
-        answer = await notes.deleting.delete_episode(notes.caller, gone.uuid)
+        answer = await notes.deleting.delete_episode(notes.caller, DeleteEpisode(uuid=gone.uuid))
         assert "its summary and aliases stay" in answer.kept_because[0]
     else:
         await notes.forget(episode_uuid=gone.uuid, episodes=way)
@@ -449,10 +450,10 @@ async def test_a_deleted_note_of_which_another_holds_a_word_is_not_said_to_be_go
     notes = Notes()
     gone = await notes.begin()
     other = await notes.note("It rained.", source_description=f"mail on {HIDDEN}")
-    answer = await notes.deleting.delete_episode(notes.caller, gone.uuid)
+    answer = await notes.deleting.delete_episode(notes.caller, DeleteEpisode(uuid=gone.uuid))
     assert GONE not in answer.message
     assert answer.kept_because == [f"title {other.uuid[:8]} contains a word that only the deleted text contained"]
     clean = Notes()
-    answer = await clean.deleting.delete_episode(clean.caller, (await clean.begin()).uuid)
+    answer = await clean.deleting.delete_episode(clean.caller, DeleteEpisode(uuid=(await clean.begin()).uuid))
     assert GONE in answer.message
     assert answer.kept_because == []

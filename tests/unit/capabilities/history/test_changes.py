@@ -9,6 +9,7 @@ from tests.worlds.reading_world import UNKNOWN, all_pages
 from tests.worlds.writing_world import WritingWorld
 
 from graphiti_pkm.capabilities.forget.deleting import Deleting
+from graphiti_pkm.capabilities.forget.requests import DeleteEntityEdge, DeleteEpisode
 from graphiti_pkm.capabilities.history.models import ChangesResponse
 from graphiti_pkm.capabilities.history.requests import RestoreFact, RetireFact, WhatChanged
 from graphiti_pkm.core.identity.groups import Groups
@@ -121,7 +122,7 @@ async def test_what_is_deleted_is_told_without_words_beside_what_became_of_it(wo
     await world.retiring.retire_fact(LOCAL, RetireFact(fact_uuid=fact.uuid, reason="Secret."))
     world.clock.advance(days=1)
     await told(world, "I work at Globex.", GLOBEX)
-    await deleting.delete_entity_edge(LOCAL, fact.uuid)
+    await deleting.delete_entity_edge(LOCAL, DeleteEntityEdge(uuid=fact.uuid))
     world.clock.advance(days=1)
     answer = await changed(world, entity_uuid=world.entity("me").uuid)
     assert [(one.change, one.fact_uuid == fact.uuid) for one in answer.changes] == [
@@ -132,8 +133,8 @@ async def test_what_is_deleted_is_told_without_words_beside_what_became_of_it(wo
     text = answer.model_dump_json()
     assert "Acme" not in text
     assert "Secret" not in text
-    await deleting.delete_episode(LOCAL, note)
-    await deleting.delete_episode(LOCAL, answer.changes[1].episode_uuid or "")
+    await deleting.delete_episode(LOCAL, DeleteEpisode(uuid=note))
+    await deleting.delete_episode(LOCAL, DeleteEpisode(uuid=answer.changes[1].episode_uuid or ""))
     after = await changed(world, kinds=["deleted", "added"])
     assert lines(after) == [("deleted", None), ("deleted", None)]
     assert {one.fact_uuid for one in after.changes} == {fact.uuid, answer.changes[1].fact_uuid}

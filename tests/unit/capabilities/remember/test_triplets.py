@@ -6,6 +6,7 @@ import pytest
 from tests.builders import OTHER_GROUP, a_name, a_write, an_entity, new_uuid
 from tests.worlds.writing_world import WritingWorld
 
+from graphiti_pkm.capabilities.remember.requests import AddTriplet
 from graphiti_pkm.capabilities.remember.triplets import Triplets
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import LOCAL, Caller
@@ -26,7 +27,7 @@ class World(WritingWorld):
             "fact": "Maria works for Acme.",
             "target_node_name": "Acme",
         }
-        return await self.triplets.add_triplet(caller, **{**given, **fields})
+        return await self.triplets.add_triplet(caller, AddTriplet(**{**given, **fields}))
 
     def nothing_is_stored(self) -> bool:
         return not (self.graph.tables.facts or self.journal.table)

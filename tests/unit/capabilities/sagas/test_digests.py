@@ -14,12 +14,15 @@ from tests.worlds.extraction_world import ExtractionWorld
 
 from graphiti_pkm.capabilities.extraction.service import Extracting, Pace
 from graphiti_pkm.capabilities.forget.deleting import Deleting
+from graphiti_pkm.capabilities.forget.requests import DeleteEntityEdge, DeleteEpisode
 from graphiti_pkm.capabilities.history.assembly import CHANGE_LISTS
 from graphiti_pkm.capabilities.sagas import service as digests
 from graphiti_pkm.capabilities.sagas.assembly import COMMUNITIES
 from graphiti_pkm.capabilities.sagas.jobs import Digesting
 from graphiti_pkm.capabilities.sagas.label_propagation import MOST_SUMMARIES, communities_uuid
+from graphiti_pkm.capabilities.sagas.requests import BuildCommunities, SummarizeSaga
 from graphiti_pkm.capabilities.sagas.service import Digests
+from graphiti_pkm.capabilities.status.requests import GetStatus
 from graphiti_pkm.capabilities.status.service import Status
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import LOCAL, Caller
@@ -71,7 +74,7 @@ class World(ExtractionWorld):
         uuids = []
         for body in bodies:
             self.clock.advance(seconds=1)
-            uuids.append((await self.tell(body, steering={"saga": saga}, **fields)).episode_uuid)
+            uuids.append((await self.tell(body, saga=saga, **fields)).episode_uuid)
         return uuids
 
     async def people(self, group: str = GROUP, joined: int = 3, **fields: Any) -> list[str]:
@@ -122,7 +125,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_saga_is_summarised_by_one_write_and_again_only_with_what_is_new(running: World) -> None:
     world = running
     await world.into("Trip", "First.", "Second.")
-    answer = await world.digests.summarize_saga(LOCAL, " trip ")
+    answer = await world.digests.summarize_saga(LOCAL, SummarizeSaga(saga_name=" trip "))
     assert (answer.status, answer.uuid, answer.name, answer.summary) == (
         "done",
         world.saga.uuid,
@@ -133,9 +136,9 @@ async def test_a_saga_is_summarised_by_one_write_and_again_only_with_what_is_new
     assert [intent.uuid for intent in world.writes(WriteKind.SUMMARIZE_SAGA)] == [job.job_uuid]
     assert (job.usage.calls, job.usage.tokens) == (1, 15)
     await world.into("Trip", "Third.")
-    again = await world.digests.summarize_saga(LOCAL, "Trip")
+    again = await world.digests.summarize_saga(LOCAL, SummarizeSaga(saga_name="Trip"))
     assert (again.summary, world.digester.calls) == ("First. Second. Third.", 2)
-    await world.digests.summarize_saga(LOCAL, "Trip")
+    await world.digests.summarize_saga(LOCAL, SummarizeSaga(saga_name="Trip"))
     assert world.digester.calls == 2
     assert (await world.queue.spent(None)).calls == 2
 
@@ -143,7 +146,7 @@ async def test_a_saga_is_summarised_by_one_write_and_again_only_with_what_is_new
 async def test_a_long_saga_is_read_in_batches_within_one_job(running: World) -> None:
     running.digester._batch = 2
     await running.into("Trip", "a", "b", "c", "d", "e")
-    assert (await running.digests.summarize_saga(LOCAL, "Trip")).summary == "a b c d e"
+    assert (await running.digests.summarize_saga(LOCAL, SummarizeSaga(saga_name="Trip"))).summary == "a b c d e"
     assert len(running.writes(WriteKind.SUMMARIZE_SAGA)) == 1
     assert running.digester.calls == 3
 
@@ -174,7 +177,9 @@ async def test_an_episode_deleted_while_the_model_reads_does_not_come_back(
     async def slowly(saga: Saga, ledger: Any) -> Saga | None:
         found = await summarize(saga, ledger)
         if first in world.graph.tables.episodes:
-            await Deleting(world.context, world.groups, world.committer).delete_episode(LOCAL, first)
+            await Deleting(world.context, world.groups, world.committer).delete_episode(
+                LOCAL, DeleteEpisode(uuid=first)
+            )
         return found
 
     monkeypatch.setattr(world.digester, "summarize", slowly)
@@ -190,7 +195,7 @@ async def test_a_saga_that_has_gone_ends_its_job(world: World) -> None:
     (only,) = await world.into("Trip", "Only.")
     uuid = world.saga.uuid
     await world.enqueued(uuid, "saga")
-    await Deleting(world.context, world.groups, world.committer).delete_episode(LOCAL, only)
+    await Deleting(world.context, world.groups, world.committer).delete_episode(LOCAL, DeleteEpisode(uuid=only))
     assert await world.extracting.run_once()
     assert (await world.job(uuid)).state == "cancelled"
     assert world.digester.calls == 0
@@ -213,12 +218,12 @@ async def test_a_job_whose_write_is_there_is_done_without_the_model(world: World
 @pytest.mark.usefixtures("impatient")
 async def test_a_call_that_waits_too_long_says_how_to_go_on_and_asks_once(world: World) -> None:
     await world.into("Trip", "First.")
-    answers = [await world.digests.summarize_saga(LOCAL, "Trip") for _ in range(2)]
+    answers = [await world.digests.summarize_saga(LOCAL, SummarizeSaga(saga_name="Trip")) for _ in range(2)]
     assert {answer.status for answer in answers} == {"queued"}
     assert f"get_status with receipt {world.saga.uuid}" in answers[0].message
     assert await world.extracting.run_once()
     assert not await world.extracting.run_once()
-    shown = await world.status.get_status(LOCAL, receipt=world.saga.uuid)
+    shown = await world.status.get_status(LOCAL, GetStatus(receipt=world.saga.uuid))
     assert shown.extraction is not None
     assert (shown.extraction.state, shown.extraction.task, shown.extraction.calls) == ("done", "saga", 1)
     assert shown.message == "summarize_saga is done. Repeating the call shows the result."
@@ -232,7 +237,7 @@ async def test_the_budget_of_the_day_puts_it_off_and_what_was_paid_for_stays(wor
     await world.enqueued(communities_uuid(GROUP), "communities")
     assert await world.extracting.run_once()
     assert (world.digester.calls, world.graph.tables.communities) == (1, {})
-    waiting = await world.digests.build_communities(LOCAL)
+    waiting = await world.digests.build_communities(LOCAL, BuildCommunities())
     assert waiting.status == "queued"
     assert await world.extracting.run_once()
     assert world.digester.calls == 2
@@ -243,8 +248,8 @@ async def test_a_failure_is_told_with_what_to_do_and_a_further_call_goes_on(runn
     await running.into("Trip", "First.")
     running.digester.fail_next(ModelRefused("The key is wrong.", "Set another key."))
     with pytest.raises(ModelRefused, match=r"The key is wrong\. .* paid for is kept.*Set another key\."):
-        await running.digests.summarize_saga(LOCAL, "Trip")
-    assert (await running.digests.summarize_saga(LOCAL, "Trip")).summary == "First."
+        await running.digests.summarize_saga(LOCAL, SummarizeSaga(saga_name="Trip"))
+    assert (await running.digests.summarize_saga(LOCAL, SummarizeSaga(saga_name="Trip"))).summary == "First."
     assert len(running.queue.table) == 1
 
 
@@ -253,7 +258,7 @@ async def test_communities_are_replaced_as_a_whole_by_one_write(running: World) 
     world = running
     first, second = await world.people(joined=3), await world.people(joined=2)
     await world.people(OTHER_GROUP)
-    answer = await world.digests.build_communities(LOCAL)
+    answer = await world.digests.build_communities(LOCAL, BuildCommunities())
     assert (answer.status, answer.community_count, answer.edge_count) == ("done", 2, 5)
     assert [(one.group_id, one.members) for one in answer.communities] == [(GROUP, 3), (GROUP, 2)]
     tables = world.graph.tables
@@ -261,11 +266,11 @@ async def test_communities_are_replaced_as_a_whole_by_one_write(running: World) 
     assert all(uuid in tables.vectors for uuid in tables.communities)
     world.clock.advance(seconds=1)
     await world.tell("x", {"source": "P0", "relation": "LIKES", "target": "P1"})
-    again = await world.digests.build_communities(LOCAL)
+    again = await world.digests.build_communities(LOCAL, BuildCommunities())
     assert {one.uuid for one in again.communities}.isdisjoint(one.uuid for one in answer.communities)
     assert len(tables.communities) == 2
     assert len(world.writes(WriteKind.BUILD_COMMUNITIES)) == 2
-    both = await world.digests.build_communities(LOCAL, [GROUP, OTHER_GROUP])
+    both = await world.digests.build_communities(LOCAL, BuildCommunities(group_ids=[GROUP, OTHER_GROUP]))
     assert [one.group_id for one in both.communities].count(OTHER_GROUP) == 1
 
 
@@ -273,8 +278,8 @@ async def test_what_was_just_built_is_shown_again_and_paid_for_only_after_a_chan
     world = running
     await world.people()
     world.clock.advance(seconds=1)
-    built = await world.digests.build_communities(LOCAL)
-    again = await world.digests.build_communities(LOCAL)
+    built = await world.digests.build_communities(LOCAL, BuildCommunities())
+    again = await world.digests.build_communities(LOCAL, BuildCommunities())
     assert (again.communities, again.message) == (
         built.communities,
         "No fact has changed since they were built: 1 communities.",
@@ -282,13 +287,13 @@ async def test_what_was_just_built_is_shown_again_and_paid_for_only_after_a_chan
     assert world.digester.calls == 1
     world.clock.advance(seconds=1)
     await world.tell("x", {"source": "P0", "relation": "LIKES", "target": "P1"})
-    assert (await world.digests.build_communities(LOCAL)).communities != built.communities
+    assert (await world.digests.build_communities(LOCAL, BuildCommunities())).communities != built.communities
     assert world.digester.calls == 2
     world.clock.advance(seconds=3_661)
-    await world.digests.build_communities(LOCAL)
+    await world.digests.build_communities(LOCAL, BuildCommunities())
     assert world.digester.calls == 3
     world.graph.tables.communities.clear()
-    await world.digests.build_communities(LOCAL)
+    await world.digests.build_communities(LOCAL, BuildCommunities())
     assert world.digester.calls == 4
 
 
@@ -298,7 +303,7 @@ async def test_the_person_of_the_group_joins_nobody(running: World) -> None:
     db = running.graph.tables
     facts = [a_fact(me, db.entities[uuid]) for uuid in (*one, *other)]
     await running.committer.commit(a_write(me, a_name(me, is_linkable=False), *facts), {})
-    assert (await running.digests.build_communities(LOCAL)).community_count == 2
+    assert (await running.digests.build_communities(LOCAL, BuildCommunities())).community_count == 2
 
 
 async def test_a_model_reads_the_best_joined_members_by_summary_or_newest_facts(running: World) -> None:
@@ -311,7 +316,7 @@ async def test_a_model_reads_the_best_joined_members_by_summary_or_newest_facts(
         a_fact(plain, others[0], voided=True, text="Wrong."),
     ]
     await running.committer.commit(a_write(hub, plain, *others, *facts, *more, a_fact(plain, others[0])), {})
-    answer = await running.digests.build_communities(LOCAL)
+    answer = await running.digests.build_communities(LOCAL, BuildCommunities())
     assert answer.edge_count == MOST_SUMMARIES + 2
     (read,) = running.digester.read
     assert len(read) == MOST_SUMMARIES
@@ -324,16 +329,18 @@ async def test_a_model_reads_the_best_joined_members_by_summary_or_newest_facts(
 async def test_without_an_embedder_communities_have_no_vector(running: World) -> None:
     await running.people()
     running.embedder.is_available = False
-    assert (await running.digests.build_communities(LOCAL)).community_count == 1
+    assert (await running.digests.build_communities(LOCAL, BuildCommunities())).community_count == 1
     assert running.graph.tables.vectors.keys().isdisjoint(running.graph.tables.communities)
 
 
 async def test_a_group_without_joined_entities_has_no_communities_and_loses_old_ones(running: World) -> None:
     uuids = await running.people(joined=2)
-    await running.digests.build_communities(LOCAL)
+    await running.digests.build_communities(LOCAL, BuildCommunities())
     for fact in list(running.graph.tables.facts.values()):
-        await Deleting(running.context, running.groups, running.committer).delete_entity_edge(LOCAL, fact.uuid)
-    assert (await running.digests.build_communities(LOCAL)).communities == []
+        await Deleting(running.context, running.groups, running.committer).delete_entity_edge(
+            LOCAL, DeleteEntityEdge(uuid=fact.uuid)
+        )
+    assert (await running.digests.build_communities(LOCAL, BuildCommunities())).communities == []
     assert running.graph.tables.communities == {}
     assert set(uuids) <= set(running.graph.tables.entities)
 
@@ -360,9 +367,9 @@ async def test_without_a_model_both_say_what_to_do(world: World) -> None:
         world.graph.part(CHANGE_LISTS),
     )
     with pytest.raises(ConfigurationError, match=r"llm_model.*get_episodes"):
-        await without.summarize_saga(LOCAL, "Trip")
+        await without.summarize_saga(LOCAL, SummarizeSaga(saga_name="Trip"))
     with pytest.raises(ConfigurationError, match=r"llm_model.*get_entity_subgraph"):
-        await without.build_communities(LOCAL)
+        await without.build_communities(LOCAL, BuildCommunities())
     assert world.queue.table == {}
 
 
@@ -371,12 +378,12 @@ async def test_what_cannot_be_asked_enqueues_nothing(world: World) -> None:
     reader = Caller(principal="local", read_only=True)
     for name in ("Trip", "", "none"):
         with pytest.raises(NotFound, match="saga"):
-            await world.digests.summarize_saga(LOCAL, name)
+            await world.digests.summarize_saga(LOCAL, SummarizeSaga(saga_name=name))
     with pytest.raises(NotAllowed):
-        await world.digests.summarize_saga(reader, "Trip", OTHER_GROUP)
+        await world.digests.summarize_saga(reader, SummarizeSaga(saga_name="Trip", group_id=OTHER_GROUP))
     with pytest.raises(NotAllowed):
-        await world.digests.build_communities(reader)
+        await world.digests.build_communities(reader, BuildCommunities())
     for groups in ([], [f"g{n}" for n in range(21)]):
         with pytest.raises(InvalidInput, match="Nothing was stored"):
-            await world.digests.build_communities(LOCAL, groups)
+            await world.digests.build_communities(LOCAL, BuildCommunities.model_construct(group_ids=groups))
     assert world.queue.table == {}

@@ -9,6 +9,7 @@ from tests.unit.capabilities.scratch.test_scratch_graphs import World
 from graphiti_pkm.capabilities.scratch.analysis import ScratchAnalysis
 from graphiti_pkm.capabilities.scratch.exchange import ScratchExchange
 from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge
+from graphiti_pkm.capabilities.scratch.requests import AddNode, ExportGraph, Pagerank
 from graphiti_pkm.capabilities.scratch.snapshots import Snapshots
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.errors import Unavailable
@@ -33,10 +34,12 @@ async def test_an_analysis_that_is_cancelled_holds_its_graph_until_its_thread_is
     weight = Slow(2)
     async with world.graphs.writing(LOCAL, "default") as opened:
         opened.graph.apply(Content(edges=(ScratchEdge("A", "B", "uses", {"w": weight}),)))
-    ranking = asyncio.create_task(analysis.pagerank(LOCAL, "default", 10, "w", None))
+    ranking = asyncio.create_task(
+        analysis.pagerank(LOCAL, Pagerank(graph="default", top_n=10, weight="w", relation=None))
+    )
     await asyncio.to_thread(weight.looked_at.wait, 30)
     ranking.cancel()
-    writing = asyncio.create_task(world.nodes.add_node(LOCAL, "C"))
+    writing = asyncio.create_task(world.nodes.add_node(LOCAL, AddNode(label="C")))
     for _ in range(50):  # of the loop; a cancelled call without a thread is gone after the first ones
         await asyncio.sleep(0)
     assert not ranking.done()
@@ -45,7 +48,7 @@ async def test_an_analysis_that_is_cancelled_holds_its_graph_until_its_thread_is
     await asyncio.wait({ranking, writing})
     assert ranking.cancelled()
     assert (await writing).created
-    ranked = await analysis.pagerank(LOCAL, "default", 10, "w", None)
+    ranked = await analysis.pagerank(LOCAL, Pagerank(graph="default", top_n=10, weight="w", relation=None))
     assert sorted(one.label for one in ranked.rankings) == ["A", "B", "C"]
 
 
@@ -59,6 +62,8 @@ async def test_a_picture_that_takes_too_long_is_an_error_that_says_what_to_do() 
         opened.graph.apply(Content(edges=edges))
     try:
         with pytest.raises(Unavailable, match=r"300 nodes and 894 edges .* 0.01 s .* dot or mermaid"):
-            await exchange.export_graph(LOCAL, "default", "svg", None, 200_000)
+            await exchange.export_graph(
+                LOCAL, ExportGraph(format="default", graph="svg", nodes=None, max_chars=200_000)
+            )
     finally:
         await snapshots.close()

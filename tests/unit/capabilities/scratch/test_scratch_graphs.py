@@ -11,6 +11,15 @@ from graphiti_pkm.capabilities.scratch.limits import ScratchNode
 from graphiti_pkm.capabilities.scratch.matching.matching import Matcher, Missing
 from graphiti_pkm.capabilities.scratch.models.requests import NodeInput
 from graphiti_pkm.capabilities.scratch.nodes import ScratchNodes
+from graphiti_pkm.capabilities.scratch.requests import (
+    AddNode,
+    AddNodes,
+    FindNode,
+    GetGraphInfo,
+    GetNeighbors,
+    ListNodes,
+    RemoveNode,
+)
 from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
 from graphiti_pkm.capabilities.scratch.views import ScratchLooking
 from graphiti_pkm.core.model.access import LOCAL, Caller
@@ -50,8 +59,8 @@ def world() -> World:
 
 @requirement("T71", "E-43")
 async def test_a_graph_in_use_stays_and_its_use_counts_to_the_end(world: World) -> None:
-    await world.nodes.add_node(LOCAL, "A", graph="used")
-    await world.nodes.add_node(LOCAL, "A", graph="idle")
+    await world.nodes.add_node(LOCAL, AddNode(label="A", graph="used"))
+    await world.nodes.add_node(LOCAL, AddNode(label="A", graph="idle"))
     async with world.graphs.reading(LOCAL, "used") as opened:
         world.pass_by(seconds=3 * 3600)
         assert world.graphs.sweep() == 1
@@ -65,7 +74,7 @@ async def test_a_graph_in_use_stays_and_its_use_counts_to_the_end(world: World) 
 
 @pytest.mark.parametrize("days", [-400, 400])
 async def test_a_clock_that_is_set_neither_ends_nor_keeps_a_graph(world: World, days: int) -> None:
-    await world.nodes.add_node(LOCAL, "A")
+    await world.nodes.add_node(LOCAL, AddNode(label="A"))
     world.clock.advance(days=days)
     assert await world.names() == ["default"]
     world.pass_by(seconds=2 * 3600 + 1)
@@ -74,28 +83,28 @@ async def test_a_clock_that_is_set_neither_ends_nor_keeps_a_graph(world: World, 
 
 @requirement("C41", "T72")
 async def test_a_tenant_is_what_a_caller_may_see_whatever_token_or_tier_it_comes_with(world: World) -> None:
-    await world.nodes.add_node(ANNA, "A")
+    await world.nodes.add_node(ANNA, AddNode(label="A"))
     for same in (Caller(principal="anna", tier="librarian"), Caller(principal="anna", tier="reader", read_only=True)):
         assert await world.names(same) == ["default"]
     for other in (LOCAL, Caller(principal="ben"), Caller(principal="anna", groups=("work",))):
         assert await world.names(other) == []
         with pytest.raises(NotFound):
-            await world.nodes.list_nodes(other)
+            await world.nodes.list_nodes(other, ListNodes())
 
 
 async def test_whoever_waits_for_a_graph_that_is_deleted_gets_a_new_one_or_is_told(world: World) -> None:
-    await world.nodes.add_node(LOCAL, "A")
+    await world.nodes.add_node(LOCAL, AddNode(label="A"))
     async with world.graphs.writing(LOCAL):
         deleting = asyncio.create_task(world.graphs.delete_graph(LOCAL))
         await asyncio.sleep(0)
         adding = asyncio.create_task(_added(world, "B"))
-        looking = asyncio.create_task(world.looking.get_graph_info(LOCAL, "default"))
+        looking = asyncio.create_task(world.looking.get_graph_info(LOCAL, GetGraphInfo(graph="default")))
         await asyncio.sleep(0)
     assert (await deleting).nodes_deleted == 1
     await adding
     outcome = (await asyncio.gather(looking, return_exceptions=True))[0]
     assert isinstance(outcome, NotFound) or outcome.node_count == 1  # type: ignore[union-attr]
-    assert [one.label for one in (await world.nodes.list_nodes(LOCAL)).nodes] == ["B"]
+    assert [one.label for one in (await world.nodes.list_nodes(LOCAL, ListNodes())).nodes] == ["B"]
 
 
 async def _added(world: World, label: str) -> None:
@@ -109,15 +118,17 @@ async def test_the_graphs_of_one_person_share_their_bytes() -> None:
 
     async def fill() -> None:
         for number in range(40):
-            await world.nodes.add_node(LOCAL, f"node {number}", properties=large, graph=f"graph {number % 4}")
+            await world.nodes.add_node(
+                LOCAL, AddNode(label=f"node {number}", properties=large, graph=f"graph {number % 4}")
+            )
 
     with pytest.raises(TooLarge, match="200,000 bytes together"):
         await fill()
     look_up_records = sum(one.node_count for one in world.graphs.list_graphs(LOCAL).graphs)
     assert 10 < look_up_records < 40
-    await world.nodes.add_node(ANNA, "A", properties=large)
+    await world.nodes.add_node(ANNA, AddNode(label="A", properties=large))
     await world.graphs.delete_graph(LOCAL, "graph 0")
-    await world.nodes.add_node(LOCAL, "again", properties=large)
+    await world.nodes.add_node(LOCAL, AddNode(label="again", properties=large))
 
 
 class SlowEmbedder(FakeEmbedder):
@@ -139,13 +150,15 @@ async def test_while_labels_are_embedded_the_same_graph_answers() -> None:
     embedder = SlowEmbedder()
     world = World(embedder=embedder)
     embedder.may_answer.set()
-    await world.nodes.add_node(LOCAL, "A")
+    await world.nodes.add_node(LOCAL, AddNode(label="A"))
     embedder.may_answer.clear()
     embedder.asked.clear()
-    adding = asyncio.create_task(world.nodes.add_nodes(LOCAL, [NodeInput(label=f"n {n}") for n in range(100)]))
+    adding = asyncio.create_task(
+        world.nodes.add_nodes(LOCAL, AddNodes(nodes=[NodeInput(label=f"n {n}") for n in range(100)]))
+    )
     await embedder.asked.wait()
-    assert (await world.looking.get_graph_info(LOCAL)).node_count == 1
-    await world.nodes.remove_node(LOCAL, "A")
+    assert (await world.looking.get_graph_info(LOCAL, GetGraphInfo())).node_count == 1
+    await world.nodes.remove_node(LOCAL, RemoveNode(label="A"))
     assert not adding.done()
     embedder.may_answer.set()
     assert (await adding).added == 100
@@ -156,12 +169,12 @@ async def test_a_node_that_goes_while_a_text_is_embedded_is_not_found() -> None:
     embedder = SlowEmbedder()
     world = World(embedder=embedder)
     embedder.may_answer.set()
-    await world.nodes.add_nodes(LOCAL, [NodeInput(label="token store"), NodeInput(label="B")])
+    await world.nodes.add_nodes(LOCAL, AddNodes(nodes=[NodeInput(label="token store"), NodeInput(label="B")]))
     embedder.may_answer.clear()
     embedder.asked.clear()
-    looking = asyncio.create_task(world.looking.get_neighbors(LOCAL, "store token"))
+    looking = asyncio.create_task(world.looking.get_neighbors(LOCAL, GetNeighbors(node="store token")))
     await embedder.asked.wait()
-    await world.nodes.remove_node(LOCAL, "token store")
+    await world.nodes.remove_node(LOCAL, RemoveNode(label="token store"))
     embedder.may_answer.set()
     with pytest.raises(NotFound):
         await looking
@@ -184,11 +197,11 @@ async def test_labels_without_vectors_are_embedded_by_the_look_ups_that_need_the
 
 
 async def test_a_model_that_does_not_answer_is_no_error(world: World) -> None:
-    await world.nodes.add_node(LOCAL, "AuthService")
+    await world.nodes.add_node(LOCAL, AddNode(label="AuthService"))
     world.embedder.is_away = True
-    answer = await world.nodes.add_node(LOCAL, "UserService")
+    answer = await world.nodes.add_node(LOCAL, AddNode(label="UserService"))
     assert answer.created is True
     assert answer.note is not None
     world.embedder.is_away = False
-    found = await world.nodes.find_node(LOCAL, "service user")
+    found = await world.nodes.find_node(LOCAL, FindNode(query="service user"))
     assert [one.label for one in found.matches] == ["UserService"]

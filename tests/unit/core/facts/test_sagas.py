@@ -12,6 +12,7 @@ from tests.requirements import requirement
 from tests.worlds.writing_world import WritingWorld
 
 from graphiti_pkm.capabilities.forget.deleting import Deleting
+from graphiti_pkm.capabilities.forget.requests import DeleteEpisode, Forget
 from graphiti_pkm.capabilities.forget.service import Forgetting
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import LOCAL
@@ -38,7 +39,7 @@ class World(WritingWorld):
         self.clock.advance(seconds=1)
         steering = {"saga": saga, "saga_previous_episode_uuid": previous}
         given = {name: value for name, value in steering.items() if value is not None}
-        return await self.tell(body, steering=given, **fields)
+        return await self.tell(body, **given, **fields)
 
     async def told(self, *bodies: str) -> list[str]:
         return [(await self.into("Trip", body)).episode_uuid for body in bodies]
@@ -161,7 +162,7 @@ async def test_the_chain_closes_where_an_episode_is_deleted_also_after_a_rebuild
 ) -> None:
     uuids = await world.told("first", "second", "third", "fourth")
     for place in gone:
-        await world.deleting.delete_episode(LOCAL, uuids[place])
+        await world.deleting.delete_episode(LOCAL, DeleteEpisode(uuid=uuids[place]))
     left = [uuid for place, uuid in enumerate(uuids) if place not in gone]
     assert world.links == set(itertools.pairwise(left))
     assert (world.saga.first_episode_uuid, world.saga.last_episode_uuid) == (left[0], left[-1])
@@ -171,7 +172,7 @@ async def test_the_chain_closes_where_an_episode_is_deleted_also_after_a_rebuild
 
 async def test_a_saga_goes_with_its_last_episode_and_can_begin_anew(world: World) -> None:
     for uuid in await world.told("first", "second"):
-        await world.deleting.delete_episode(LOCAL, uuid)
+        await world.deleting.delete_episode(LOCAL, DeleteEpisode(uuid=uuid))
     assert world.sagas == []
     assert await world.rebuilt() == ({}, [], [], {})
     assert all("Trip" not in row.intent.model_dump_json() for row in await world.journal.rows(0, 50))
@@ -190,7 +191,7 @@ async def test_a_summary_stays_when_the_saga_goes_on_and_goes_with_an_episode(wo
     await summarised(world)
     await world.told("fourth")
     assert HIDDEN in world.saga.summary
-    await world.deleting.delete_episode(LOCAL, uuids[1])
+    await world.deleting.delete_episode(LOCAL, DeleteEpisode(uuid=uuids[1]))
     assert (world.saga.summary, world.saga.last_summarized_at) == ("", None)
     assert world.saga.last_summarized_episode_valid_at is None
     assert all(HIDDEN not in row.intent.model_dump_json() for row in await world.journal.rows(0, 50))
@@ -204,8 +205,8 @@ async def test_forgetting_takes_summary_and_name_of_a_saga_that_says_it(world: W
     await world.into("Runs", "Tom runs far.")
     await summarised_all(world)
     maria = world.entity("Maria").uuid
-    preview = await world.forgetting.forget(LOCAL, entity_uuid=maria)
-    await world.forgetting.forget(LOCAL, entity_uuid=maria, confirm=preview.confirm)
+    preview = await world.forgetting.forget(LOCAL, Forget(entity_uuid=maria))
+    await world.forgetting.forget(LOCAL, Forget(entity_uuid=maria, confirm=preview.confirm))
     assert sorted((saga.name, saga.summary) for saga in world.sagas) == [("Runs", ""), ("[forgotten]", "")]
     await world.into("Maria is pregnant", "Once more.")
     assert sorted(saga.name for saga in world.sagas) == ["Maria is pregnant", "Runs"]
@@ -224,7 +225,7 @@ async def test_communities_of_what_a_deleted_episode_mentions_go(world: World) -
     sarah, bob, ann = (world.entity(name) for name in ("Sarah", "Bob", "Ann"))
     one, two = a_community(sarah, ann), a_community(bob, ann)
     await Committer(world.context).commit(a_write(one, two), {})
-    await world.deleting.delete_episode(LOCAL, note.episode_uuid)
+    await world.deleting.delete_episode(LOCAL, DeleteEpisode(uuid=note.episode_uuid))
     assert set(world.graph.tables.communities) == {two.uuid}
     before = world.state()
     assert await world.rebuilt() == before
@@ -238,6 +239,6 @@ async def test_communities_of_a_shared_entity_go_too(world: World) -> None:
     write = a_write(sarah, tom, note, other, *mentions, a_community(sarah, tom))
     await Committer(world.context).commit(write, {})
     assert len(world.graph.tables.communities) == 1
-    await world.deleting.delete_episode(LOCAL, note.uuid)
+    await world.deleting.delete_episode(LOCAL, DeleteEpisode(uuid=note.uuid))
     assert set(world.graph.tables.entities) == {sarah.uuid, tom.uuid}
     assert world.graph.tables.communities == {}

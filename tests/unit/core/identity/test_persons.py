@@ -7,6 +7,7 @@ from tests.worlds.reading_world import World
 from tests.worlds.writing_world import WritingWorld, line
 
 from graphiti_pkm.capabilities.explore.requests import GetEntityConnections
+from graphiti_pkm.capabilities.forget.requests import DeleteEpisode, Forget
 from graphiti_pkm.capabilities.search.requests import SearchNodes
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.persons import Persons
@@ -91,9 +92,9 @@ async def test_in_the_memory_of_another_the_local_users_name_is_anybodys() -> No
     with pytest.raises(InvalidInput):
         await world.exploring.get_entity_connections(ben, GetEntityConnections(entity_uuid="me"))
     assert (await world.searching.search_nodes(ben, SearchNodes(names=["me"]))).total == 0
-    preview = await world.forgetting.forget(ben, entity_uuid=vera.uuid)
+    preview = await world.forgetting.forget(ben, Forget(entity_uuid=vera.uuid))
     assert preview.confirm is not None
-    answer = await world.deleting.delete_episode(ben, note.uuid)
+    answer = await world.deleting.delete_episode(ben, DeleteEpisode(uuid=note.uuid))
     assert not [reason for reason in answer.kept_because if "person" in reason]
 
 

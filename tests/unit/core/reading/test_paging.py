@@ -6,8 +6,10 @@ import json
 from datetime import UTC, datetime
 
 import pytest
+from pydantic import ValidationError
 from tests.requirements import requirement
 
+from graphiti_pkm.capabilities.explore.requests import GetEntityConnections
 from graphiti_pkm.core.reading.confirmation import confirmation, is_confirmed
 from graphiti_pkm.core.reading.paging import (
     CONNECTIONS,
@@ -23,7 +25,7 @@ from graphiti_pkm.core.reading.paging import (
     text_size,
 )
 from graphiti_pkm.core.signing import KEY_BYTES, Signer
-from graphiti_pkm.errors import InvalidCursor, InvalidInput
+from graphiti_pkm.errors import InvalidCursor
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
 SIGNER = Signer()
@@ -93,8 +95,8 @@ def test_an_endless_cursor_is_refused() -> None:
 @requirement("G-07", "T18")
 @pytest.mark.parametrize("value", [0, -1, 201])
 def test_limits_outside_their_range_are_refused_by_name(value: int) -> None:
-    with pytest.raises(InvalidInput, match="max_connections must be between 1 and 200"):
-        CONNECTIONS.check(value)
+    with pytest.raises(ValidationError, match="max_connections"):
+        GetEntityConnections(entity_uuid="me", max_connections=value)
 
 
 @requirement("C19", "G-24")

@@ -1,19 +1,18 @@
 """Writes a part of a scratch graph to memory: first as a preview, then as one add_memory call with its episode."""
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from graphiti_pkm.capabilities.remember.service import Writing
-from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH
 from graphiti_pkm.capabilities.scratch.memory_bridge.choice import choose
 from graphiti_pkm.capabilities.scratch.memory_bridge.draft import Draft, draft, edge_text
 from graphiti_pkm.capabilities.scratch.memory_bridge.lookup import look_up_records
 from graphiti_pkm.capabilities.scratch.memory_bridge.memory import marked, memory_uuid
 from graphiti_pkm.capabilities.scratch.memory_bridge.outcome import Call, Outcome, answer
 from graphiti_pkm.capabilities.scratch.models.memory import CommitGraphResponse, LeftOut
-from graphiti_pkm.capabilities.scratch.models.requests import EdgeChoice
+from graphiti_pkm.capabilities.scratch.requests import CommitGraph
 from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs, checked_name
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.parsed_facts import is_me
@@ -53,15 +52,7 @@ class ScratchCommit:
         self._writing = writing
         self._graphs = graphs
 
-    async def commit_graph(
-        self,
-        caller: Caller,
-        graph: str = DEFAULT_GRAPH,
-        edges: Sequence[EdgeChoice] | None = None,
-        nodes: Sequence[str] | None = None,
-        dry_run: bool = True,
-        group_id: str | None = None,
-    ) -> CommitGraphResponse:
+    async def commit_graph(self, caller: Caller, request: CommitGraph) -> CommitGraphResponse:
         """Write the selected nodes and edges, or all, to memory as entities and facts of one episode.
 
         What memory already knows is not written again. If nothing is new, no episode is written.
@@ -74,12 +65,12 @@ class ScratchCommit:
         """
         if caller.read_only:
             raise NotAllowed("This connection may only read. Nothing was written.")
-        name, group = checked_name(graph), self._groups.one(caller, group_id)
+        name, group = checked_name(request.graph), self._groups.one(caller, request.group_id)
         public = self._groups.public(group)
         async with self._graphs.reading(caller, name) as opened:
-            chosen = await in_thread(choose, opened.graph, edges, nodes, public)
+            chosen = await in_thread(choose, opened.graph, request.edges, request.nodes, public)
         me = [label for label in chosen.ends if self._is_person(caller, label)]
-        is_empty = not edges and not nodes and not (edges is None and nodes is None)
+        is_empty = not request.edges and not request.nodes and not (request.edges is None and request.nodes is None)
         call = Call(caller, name, group, public, chosen, me, self._context.settings.zone, is_empty)
         for what, count in (("nodes", len(chosen.nodes)), ("edges", len(chosen.edges))):
             if count > MOST_COMMITTED:
@@ -90,9 +81,9 @@ class ScratchCommit:
         call, drafted = await self._draft(call)
         if not drafted.entities and not drafted.facts:
             return answer(call, drafted, None, None)
-        request = drafted.request(name, call.public, list(drafted.entities), drafted.facts, is_quoted=False)
-        outcome = await self._outcome(call, drafted, request)
-        if dry_run or not (outcome.labels or outcome.facts):
+        written = drafted.request(name, call.public, list(drafted.entities), drafted.facts, is_quoted=False)
+        outcome = await self._outcome(call, drafted, written)
+        if request.dry_run or not (outcome.labels or outcome.facts):
             return answer(call, drafted, outcome, None)
         reduced = drafted.request(name, call.public, outcome.labels, outcome.facts)
         stored = await self._writing.add_memory(caller, reduced)

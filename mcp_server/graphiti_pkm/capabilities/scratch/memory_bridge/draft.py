@@ -70,8 +70,8 @@ class Draft:
             episode_body="\n".join(lines),
             group_id=group,
             source_description="scratch graph",
-            entities=tuple(entities.values()),
-            facts=tuple(fact.given if is_quoted else fact.given.model_copy(update={"quote": None}) for fact in facts),
+            entities=list(entities.values()),
+            facts=[fact.given if is_quoted else fact.given.model_copy(update={"quote": None}) for fact in facts],
         )
 
 

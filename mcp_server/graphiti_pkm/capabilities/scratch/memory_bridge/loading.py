@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
 from graphiti_pkm.capabilities.explore.ports import GraphWalks
-from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH
 from graphiti_pkm.capabilities.scratch.memory_bridge.memory import content_of, labels_for
 from graphiti_pkm.capabilities.scratch.models.memory import LoadMemoryResponse
+from graphiti_pkm.capabilities.scratch.requests import LoadMemoryGraph
 from graphiti_pkm.capabilities.scratch.tenants import OpenGraph, ScratchGraphs, checked_name
 from graphiti_pkm.capabilities.search.ports import GraphNeighbours
 from graphiti_pkm.capabilities.search.service import Searching
@@ -21,7 +21,7 @@ from graphiti_pkm.core.model.records import Entity, Fact
 from graphiti_pkm.core.model.times import show_time
 from graphiti_pkm.core.model.walks import Neighbourhood
 from graphiti_pkm.core.reading.candidates import PERSON_WORDS, POOL, checked_text
-from graphiti_pkm.core.reading.paging import LOADED_HOPS, LOADED_NODES
+from graphiti_pkm.core.reading.paging import LOADED_NODES
 from graphiti_pkm.core.reading.ranking import ranked
 from graphiti_pkm.core.reading.reader import GroupIds, Reader
 from graphiti_pkm.core.reading.views import clipped, status_of
@@ -97,18 +97,7 @@ class ScratchBridge(Reader):
         self._searching = SeedSearch(context, groups, neighbours)
         self._graphs = graphs
 
-    async def load_memory_graph(
-        self,
-        caller: Caller,
-        graph: str = DEFAULT_GRAPH,
-        entity_uuids: Sequence[str] | None = None,
-        query: str | None = None,
-        hops: int = LOADED_HOPS.default,
-        as_of: str | None = None,
-        limit: int = LOADED_NODES.default,
-        group_ids: GroupIds = None,
-        include_invalidated: bool = True,
-    ) -> LoadMemoryResponse:
+    async def load_memory_graph(self, caller: Caller, request: LoadMemoryGraph) -> LoadMemoryResponse:
         """Merge the entities around the start entities, with the facts between them, into a scratch graph.
 
         With ``as_of`` only states that were valid at that time are loaded. Without ``group_ids`` the groups of the
@@ -119,20 +108,20 @@ class ScratchBridge(Reader):
             NotFound: the caller can see no entity with a given uuid; nothing was loaded.
             TooLarge: the graph would become too large; nothing was loaded.
         """
-        name, hops, limit = checked_name(graph), LOADED_HOPS.check(hops), LOADED_NODES.check(limit)
-        now, instant = self._context.now(), self._instant("as_of", as_of)
-        seeds = await self._seeds(caller, entity_uuids, query, group_ids, limit)
+        name, hops, limit = checked_name(request.graph), request.hops, request.limit
+        now, instant = self._context.now(), self._instant("as_of", request.as_of)
+        seeds = await self._seeds(caller, request.entity_uuids, request.query, request.group_ids, limit)
         wanted = FactFilter(
             group_ids=seeds.group_ids,
             now=now,
             as_of=instant,
             status=None if instant is None else "current",
-            only_current=not include_invalidated,
+            only_current=not request.include_invalidated,
         )
         found = await self._walks.neighbourhood(
             [one.uuid for one in seeds.entities], wanted, hops, limit - len(seeds.entities), limit * _FACTS_A_NODE
         )
-        if query is not None and instant is not None and hops:
+        if request.query is not None and instant is not None and hops:
             seeds = _with_facts_then(seeds, found, self._context.settings.zone, instant)
         async with self._graphs.writing(caller, name) as opened:
             loaded = await in_thread(self._put, opened, seeds.entities, found, now, instant)
@@ -156,7 +145,7 @@ class ScratchBridge(Reader):
                 caller,
                 seeds.group_ids,
                 empty=not seeds.entities,
-                note=" ".join(filter(None, (seeds.note, self._read_as(as_of, before=None)))) or None,
+                note=" ".join(filter(None, (seeds.note, self._read_as(request.as_of, before=None)))) or None,
             ),
         )
 

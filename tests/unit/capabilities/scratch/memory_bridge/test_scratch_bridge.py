@@ -3,11 +3,13 @@
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 from tests.builders import a_fact, a_write, an_entity, at
 from tests.worlds.scratch_world import ScratchWorld
 
 from graphiti_pkm.capabilities.scratch.limits import ScratchEdge, ScratchNode
 from graphiti_pkm.capabilities.scratch.models.memory import LoadMemoryResponse
+from graphiti_pkm.capabilities.scratch.requests import LoadMemoryGraph
 from graphiti_pkm.core.model.access import LOCAL, Caller
 from graphiti_pkm.errors import InvalidInput, NotAllowed, NotFound, TooLarge
 
@@ -22,7 +24,7 @@ def world() -> ScratchWorld:
 
 async def load(world: ScratchWorld, *names: str, caller: Caller = LOCAL, **fields: Any) -> LoadMemoryResponse:
     uuids = [world.uuid(name) for name in names] or None
-    return await world.reasoning.bridge.load_memory_graph(caller, **{"entity_uuids": uuids, **fields})
+    return await world.reasoning.bridge.load_memory_graph(caller, LoadMemoryGraph(**{"entity_uuids": uuids, **fields}))
 
 
 async def test_another_persons_entity_is_not_found_and_nothing_is_made(world: ScratchWorld) -> None:
@@ -51,12 +53,12 @@ async def test_another_persons_entity_is_not_found_and_nothing_is_made(world: Sc
         {"entity_uuids": [f"{number:08x}" for number in range(51)]},
         {"query": "Anna", "limit": 1_001},
         {"query": "Anna", "hops": 4},
-        {"query": "Anna", "graph": ""},
+        {"query": "Anna", "graph": "x" * 200},
         {"query": "Anna", "as_of": "soon"},
     ],
 )
 async def test_what_does_not_fit_is_refused_before_a_graph_is_made(world: ScratchWorld, fields: dict[str, Any]) -> None:
-    with pytest.raises(InvalidInput):
+    with pytest.raises((InvalidInput, ValidationError)):
         await load(world, **fields)
     assert world.reasoning.graphs.list_graphs(LOCAL).graphs == []
 

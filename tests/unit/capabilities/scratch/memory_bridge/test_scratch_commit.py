@@ -9,6 +9,7 @@ from tests.worlds.scratch_world import ScratchWorld
 from graphiti_pkm.capabilities.scratch.limits import ScratchEdge, ScratchNode
 from graphiti_pkm.capabilities.scratch.models.memory import CommitGraphResponse
 from graphiti_pkm.capabilities.scratch.models.requests import EdgeChoice
+from graphiti_pkm.capabilities.scratch.requests import CommitGraph
 from graphiti_pkm.core.model.access import LOCAL, Caller
 from graphiti_pkm.errors import InvalidInput, NotAllowed, NotFound
 
@@ -21,7 +22,7 @@ def world() -> ScratchWorld:
 
 
 async def commit(world: ScratchWorld, caller: Caller = LOCAL, **fields: Any) -> CommitGraphResponse:
-    return await world.reasoning.committing.commit_graph(caller, **fields)
+    return await world.reasoning.committing.commit_graph(caller, CommitGraph(**fields))
 
 
 def edge_from(source: str, target: str, relation: str | None = None) -> EdgeChoice:

@@ -9,6 +9,7 @@ from tests.worlds.scratch_world import ScratchWorld
 from graphiti_pkm.capabilities.scratch.limits import ScratchEdge, ScratchNode
 from graphiti_pkm.capabilities.scratch.models.memory import CommitGraphResponse
 from graphiti_pkm.capabilities.scratch.models.requests import EdgeChoice
+from graphiti_pkm.capabilities.scratch.requests import CommitGraph, LoadMemoryGraph
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.errors import NotFound
 
@@ -21,12 +22,12 @@ def world() -> ScratchWorld:
 
 
 async def commit(world: ScratchWorld, **fields: Any) -> CommitGraphResponse:
-    return await world.reasoning.committing.commit_graph(LOCAL, **fields)
+    return await world.reasoning.committing.commit_graph(LOCAL, CommitGraph(**fields))
 
 
 async def load(world: ScratchWorld, name: str, **fields: Any) -> None:
     uuid = next(one.uuid for one in world.graph.tables.entities.values() if one.name == name)
-    await world.reasoning.bridge.load_memory_graph(LOCAL, entity_uuids=[uuid], **fields)
+    await world.reasoning.bridge.load_memory_graph(LOCAL, LoadMemoryGraph(entity_uuids=[uuid], **fields))
 
 
 async def test_another_group_gets_what_the_first_one_has(world: ScratchWorld) -> None:
@@ -111,7 +112,8 @@ async def test_a_sentence_that_memory_tells_otherwise_now_does_not_come_back(wor
 async def test_a_choice_of_nothing_says_so(world: ScratchWorld) -> None:
     await world.draw(ScratchEdge("a", "b", "calls"))
     for chosen in ({"edges": []}, {"nodes": []}, {"edges": [], "nodes": []}):
-        answer = await commit(world, **chosen)
+        request = CommitGraph().model_copy(update=chosen)  # a client's empty list counts as left out
+        answer = await world.reasoning.committing.commit_graph(LOCAL, CommitGraph(graph=request))
         assert "choose nothing; leave both out" in answer.message
 
 

@@ -8,6 +8,7 @@ from tests.worlds.scratch_world import ScratchWorld
 
 from graphiti_pkm.capabilities.scratch.limits import ScratchEdge
 from graphiti_pkm.capabilities.scratch.models.memory import CommitGraphResponse
+from graphiti_pkm.capabilities.scratch.requests import CommitGraph, LoadMemoryGraph
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.records import Fact
 
@@ -18,11 +19,11 @@ def world() -> ScratchWorld:
 
 
 async def commit(world: ScratchWorld, **fields: Any) -> CommitGraphResponse:
-    return await world.reasoning.committing.commit_graph(LOCAL, **fields)
+    return await world.reasoning.committing.commit_graph(LOCAL, CommitGraph(**fields))
 
 
 async def load(world: ScratchWorld, name: str, graph: str = "default") -> None:
-    await world.reasoning.bridge.load_memory_graph(LOCAL, graph, entity_uuids=[world.uuid(name)])
+    await world.reasoning.bridge.load_memory_graph(LOCAL, LoadMemoryGraph(graph=graph, entity_uuids=[world.uuid(name)]))
 
 
 def newest(world: ScratchWorld) -> tuple[str, Fact]:
