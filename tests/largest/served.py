@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from graphiti_pkm.capabilities.scratch.tools.parameters import REASONING
+from graphiti_pkm.capabilities.scratch.tools import REASONING
 from tests.integration.embedded_support import end_database
 from tests.integration.scratch_tenants import QuickEmbedder
 from tests.protocol.serving import served

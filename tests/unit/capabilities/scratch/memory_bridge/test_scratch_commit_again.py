@@ -113,7 +113,7 @@ async def test_a_choice_of_nothing_says_so(world: ScratchWorld) -> None:
     await world.draw(ScratchEdge("a", "b", "calls"))
     for chosen in ({"edges": []}, {"nodes": []}, {"edges": [], "nodes": []}):
         request = CommitGraph().model_copy(update=chosen)  # a client's empty list counts as left out
-        answer = await world.reasoning.committing.commit_graph(LOCAL, CommitGraph(graph=request))
+        answer = await world.reasoning.committing.commit_graph(LOCAL, request)
         assert "choose nothing; leave both out" in answer.message
 
 
