@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from graphiti_pkm.capabilities.scratch.tools import REASONING
 from tests.integration.embedded_support import end_database
 from tests.integration.scratch_tenants import QuickEmbedder
 from tests.protocol.serving import served
 
 from graphiti_pkm.bootstrap import _assemble, open_memory
+from graphiti_pkm.capabilities.scratch.tools import REASONING
 from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.toolkit.services import Services
