@@ -120,7 +120,7 @@ async def test_the_embedding_is_recorded_once_and_seen_by_others(falkor_graph: G
     await falkor_graph.embeddings.record_embedding("MiniLM", 384)
     await falkor_graph.embeddings.record_embedding("other", 12)
     other = second_store(falkor_graph)
-    assert await other.embedding() == ("MiniLM", 384)
+    assert await other.embeddings.embedding() == ("MiniLM", 384)
     await other.close()
 
 

@@ -7,11 +7,11 @@ import redis
 from tests.builders import GROUP, a_change, a_community, a_fact, a_write, an_entity, an_episode, at
 from tests.falkor import graph_name
 
+from graphiti_pkm.capabilities.history.assembly import CHANGE_LISTS
 from graphiti_pkm.core.model.changes import ChangeFilter
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Entity, Episode, Fact
 from graphiti_pkm.storage.graph import schema
-from graphiti_pkm.storage.graph.parts.change_lists import ChangeLists
 from graphiti_pkm.storage.graph.queries import changes as queries_changes
 from graphiti_pkm.storage.graph.queries.values import Query
 from graphiti_pkm.storage.graph.store import GraphStore
@@ -109,9 +109,9 @@ async def test_facts_and_changes_from_before_version_three_are_found_by_when_the
         await database.write(Query("test", text, {}))
     newer = another_store(falkor_graph)
     wanted = ChangeFilter(group_ids=(GROUP,), since=at(1999, 12, 31), recorded_until=at(2027))
-    page = await newer.part(cypher=ChangeLists).changes(wanted, Window(limit=10))
+    page = await newer.part(CHANGE_LISTS).changes(wanted, Window(limit=10))
     assert [change.uuid for change in page.changes] == [ended.uuid, of_nothing.uuid, fact.uuid]
-    of_tom = await newer.part(cypher=ChangeLists).changes(
+    of_tom = await newer.part(CHANGE_LISTS).changes(
         wanted.model_copy(update={"entity_uuid": tom.uuid}), Window(limit=10)
     )
     assert [change.uuid for change in of_tom.changes] == [ended.uuid, fact.uuid]
