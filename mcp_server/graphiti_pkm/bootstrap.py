@@ -1,4 +1,4 @@
-"""The one composition root: which implementation stands behind each port."""
+"""The composition root: chooses the implementation of each port."""
 
 import asyncio
 import contextlib
@@ -53,12 +53,12 @@ from graphiti_pkm.toolkit.services import Services
 _log = logging.getLogger(__name__)
 
 _FINISH_SECONDS = 6.0
-"""Longer than the wait for a database to have everything on disk."""
+"""Longer than the database may take to write everything to disk."""
 
 
 @dataclass(frozen=True)
 class Memory:
-    """A data directory, open and ready."""
+    """The parts of an open data directory."""
 
     context: Context
     services: Services
@@ -68,7 +68,7 @@ class Memory:
     database: Host
     journal: SqliteJournal
     running: Running
-    """The capabilities, whose services are ``services``."""
+    """The capabilities, which provide ``services``."""
 
 
 def _utc_now() -> datetime:
@@ -77,7 +77,7 @@ def _utc_now() -> datetime:
 
 @asynccontextmanager
 async def open_services(settings: Settings, metrics: Metrics = UNCOUNTED) -> AsyncIterator[Services]:
-    """What ``server.run`` is given: the services over the settings' data directory."""
+    """The services over the configured data directory, for ``server.run``."""
     async with open_memory(settings, metrics=metrics) as memory:
         yield memory.services
 
@@ -91,15 +91,15 @@ async def open_memory(
     metrics: Metrics = UNCOUNTED,
     lease: Lease | None = None,
 ) -> AsyncIterator[Memory]:
-    """Start or join the database, replay what it lost, run the background work until the end.
+    """Start or join the database, replay lost writes, and run the background work until the end.
 
-    ``replays`` False leaves journal and graph as they are, whatever their vectors are, and runs nothing: for a restore
-    over a damaged journal, and for a change of the embedding model.
-    ``now`` is the clock of the record; the journal's own marks keep the machine's. ``lease``: how soon other servers of
-    the database take over what this one had to read.
+    If ``replays`` is false, journal and graph are left as they are, whatever their vectors, and no background work
+    runs. This is for a restore over a damaged journal, and for a change of the embedding model.
+    ``now`` is the clock for records; the journal's own marks use the machine's clock. ``lease`` sets how soon other
+    servers of the database take over the extraction jobs of this one.
 
     Raises:
-        ConfigurationError: platform, directories, schema or embedding model do not fit; says what to do.
+        ConfigurationError: platform, directories, schema or embedding model are unsuitable; the error says what to do.
         Unavailable: the database does not start.
     """
     leave_processors()
@@ -148,15 +148,15 @@ async def open_memory(
 
 @dataclass(frozen=True)
 class _Stores:
-    """Where the settings put the memory; nothing is opened yet."""
+    """The stores that the settings configure; nothing is opened yet."""
 
     graph: GraphStore | SqliteGraph
     journal: SqliteJournal
     host: Host
     when_restarted: Callable[[Callable[[], None]], None]
-    """Is given what to call when the database was started anew and may have lost writes."""
+    """Sets the function to call after the database was restarted, because it may have lost writes."""
     server: str | None = None
-    """Who we are to other servers of the database; None if there are none."""
+    """Our id among the servers of a shared database; None if it is not shared."""
     fences: Fences = field(default_factory=Fences)
 
 
@@ -178,7 +178,7 @@ def _stores(settings: Settings, metrics: Metrics) -> _Stores:
 
 
 def _background_work(memory: Memory, graph: GraphStore | SqliteGraph, stop: asyncio.Event) -> list[asyncio.Task[None]]:
-    """What runs beside the calls until ``stop`` is set."""
+    """Start the background loops, which run until ``stop`` is set."""
     loops = {
         "keep durable": memory.recovery.mark_durable_periodically(stop),
         "comparison": memory.recovery.compare_periodically(stop),
@@ -191,7 +191,7 @@ def _background_work(memory: Memory, graph: GraphStore | SqliteGraph, stop: asyn
 
 
 async def _brought_together(memory: Memory) -> None:
-    """Journal and graph agree, and what a killed process left half-done is finished. Raises as ``open_memory``."""
+    """Make journal and graph agree, and complete what a killed process left unfinished. Raises like ``open_memory``."""
     await memory.reembedding.agree()
     await memory.recovery.replay()
     await memory.reembedding.finish_change()
@@ -199,7 +199,7 @@ async def _brought_together(memory: Memory) -> None:
 
 
 def _model(model: ModelOnDemand | None, graph: ReadableStore, embedder: Embedder, settings: Settings) -> Model | None:
-    """None without a model. Raises ConfigurationError for types that cannot be used."""
+    """The ports to the model; None without one. Raises ConfigurationError for invalid types."""
     if model is None:
         return None
     types = read_types(settings.entity_types, settings.edge_types, settings.excluded_entity_types)
@@ -215,7 +215,7 @@ def _model(model: ModelOnDemand | None, graph: ReadableStore, embedder: Embedder
 
 
 def configured_embedder(settings: Settings, metrics: Metrics = UNCOUNTED) -> LocalEmbedder | ApiEmbedder:
-    """What the settings ask for. Raises ConfigurationError if they do not fit together."""
+    """The configured embedder. Raises ConfigurationError if the settings contradict each other."""
     if settings.embedding_mode == "api":
         return ApiEmbedder(service_of(settings), metrics)
     return LocalEmbedder(settings, metrics=metrics)
@@ -262,7 +262,7 @@ def _assemble(
 
 
 async def _finish(stop: asyncio.Event, work: Sequence[asyncio.Task[None]]) -> None:
-    """Let the background work end; what waits for a database that stands still is left to the next start."""
+    """Wait for the background work to end; work that waits for a blocked database is left to the next start."""
     stop.set()
     _, late = await asyncio.wait(work, timeout=_FINISH_SECONDS)
     for task in late:

@@ -1,4 +1,4 @@
-"""Graphiti's own pipeline on our graph: it reads, nothing is saved by it.
+"""Runs Graphiti's own pipeline on our graph; it only reads and saves nothing.
 
-What becomes of its findings stands in ``extraction``.
+What is done with its results is decided in ``extraction``.
 """

@@ -1,6 +1,6 @@
-"""Graphiti's summaries of sagas and communities without their saving.
+"""Runs Graphiti's summaries of sagas and communities without saving them.
 
-Slow to import (graphiti_core); ``digests`` does it in a thread, on first use.
+This module imports graphiti_core, which is slow, so ``digests`` imports it in a thread on first use.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ _ANY_TIME = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
 class Run:
-    """One model over one store."""
+    """Summarises with one model, reading from one store."""
 
     def __init__(self, store: ReadableStore, model: LLMClient, parallel_calls: int) -> None:
         self._store = store
@@ -38,7 +38,7 @@ class Run:
         self._parallel_calls = parallel_calls
 
     async def summarize(self, saga: Saga) -> Saga | None:
-        """Of at most twenty further episodes, as Graphiti does it."""
+        """Update the summary of a saga with at most twenty further episodes; None if it has none."""
         reads = _SagaReads(self._store, saga)
         graphiti = _Quiet(ModelDriver(ModelSearch(self._store, Seen()), reads), self._model, self._parallel_calls)
         await graphiti.summarize_saga(saga.uuid)
@@ -55,7 +55,7 @@ class Run:
         )
 
     async def describe(self, members: Sequence[Member]) -> CommunityDigest:
-        """Graphiti summarises two and two, then the summaries, until there is one."""
+        """Describe a community. Graphiti summarises in pairs, then the summaries, until one is left."""
         nodes = [
             EntityNode(uuid=one.uuid, name=one.name, group_id="", labels=[BASE], summary=one.text, created_at=_ANY_TIME)
             for one in members
@@ -65,7 +65,7 @@ class Run:
 
 
 class _SagaReads(GraphOperationsInterface):
-    """What ``summarize_saga`` reads, and what it would save."""
+    """Answers the reads of ``summarize_saga`` and captures what it would save."""
 
     _store: ReadableStore = PrivateAttr()
     _saga: Saga = PrivateAttr()
@@ -78,7 +78,7 @@ class _SagaReads(GraphOperationsInterface):
 
     @property
     def saved(self) -> SagaNode | None:
-        """None: there were no further episodes."""
+        """The saga that Graphiti would have saved; None if it had no further episodes."""
         return self._saved
 
     async def saga_node_get_by_uuid(self, _cls: Any, driver: Any, uuid: str) -> SagaNode:  # noqa: ARG002 as below
@@ -99,14 +99,14 @@ class _SagaReads(GraphOperationsInterface):
 
 
 class _NoEmbedder(EmbedderClient):
-    """Nothing is embedded here."""
+    """A stand-in, because summaries need no embeddings."""
 
     async def create(self, input_data: Any) -> list[float]:
         raise NotImplementedError
 
 
 class _Quiet(Graphiti):
-    """Tells nobody that it was made."""
+    """Graphiti without telemetry."""
 
     def __init__(self, driver: ModelDriver, model: LLMClient, parallel_calls: int) -> None:
         super().__init__(
@@ -118,4 +118,4 @@ class _Quiet(Graphiti):
         )
 
     def _capture_initialization_telemetry(self) -> None:
-        """Nothing."""
+        """Send nothing."""

@@ -1,4 +1,4 @@
-"""The port ``Digester``: Graphiti summarises sagas and describes communities, nothing is saved."""
+"""Implements the port ``Digester``: Graphiti summarises sagas and communities, and nothing is saved."""
 
 import asyncio
 import importlib
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class GraphitiDigester:
-    """Over one store; what takes long to import is imported on first use, in a thread."""
+    """Reads from one store. Modules that are slow to import are imported in a thread on first use."""
 
     def __init__(self, store: "ReadableStore", language_model: LanguageModel, *, parallel_calls: int = 4) -> None:
         self._store = store

@@ -1,4 +1,4 @@
-"""The configured model, before it is needed: its client takes a second to import, and most starts never ask it."""
+"""Loads the configured model on demand, because its client takes a second to import and many servers never use it."""
 
 import asyncio
 import threading
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class ModelOnDemand:
-    """A language model that is made with the first job; nothing is sent or imported before. For one event loop."""
+    """A language model that is created with the first job. Use each instance in one event loop only."""
 
     def __init__(self, settings: Settings, name: str, **http: Any) -> None:
-        """``http``: for the HTTP client, in tests."""
+        """``http``: arguments for the HTTP client, used by tests."""
         self.name = name
         self._settings = settings
         self._http = http
@@ -23,20 +23,20 @@ class ModelOnDemand:
         self._made: LanguageModel | None = None
 
     def for_job(self, ledger: ModelLedger) -> "JobClient":
-        """What Graphiti's pipeline asks for one job; the first one is slow, so call it in a thread."""
+        """The client for one job of Graphiti's pipeline. The first call is slow, so make it in a thread."""
         return self._make().for_job(ledger)
 
     async def probe(self) -> tuple["Form", Usage]:
-        """Ask it once, outside of any job: how it answers, and what that took.
+        """Call the model once, outside of any job, and return the form of its answer and the tokens used.
 
         Raises:
-            ModelUnavailable: it cannot be reached, or asks to wait.
-            ModelRefused: key, name, address or form of answers do not fit.
+            ModelUnavailable: the model cannot be reached, or asks to wait.
+            ModelRefused: key, name, address or form of answers are wrong.
         """
         return await (await asyncio.to_thread(self._make)).probe()
 
     async def close(self) -> None:
-        """End its connections; harmless when nothing was asked."""
+        """Close the connections, if any."""
         if self._made is not None:
             await self._made.close()
 
@@ -50,5 +50,5 @@ class ModelOnDemand:
 
 
 def language_model(settings: Settings, **http: Any) -> ModelOnDemand | None:
-    """The model that reads episodes; None if none is configured, whatever keys there are."""
+    """The model that reads episodes; None if none is configured, even if keys exist."""
     return ModelOnDemand(settings, settings.llm_model, **http) if settings.llm_model else None

@@ -1,6 +1,6 @@
-"""The model that Graphiti's pipeline asks. Nothing outside ``graph/`` but this module imports Graphiti.
+"""The client through which Graphiti's pipeline calls the configured model.
 
-A later provider is another case of ``llm_client``: a client of Graphiti's for it, asked through the same ledger.
+To add a provider, add a case to ``llm_client``: Graphiti's client for it, called through the same ledger.
 """
 
 import asyncio
@@ -25,13 +25,13 @@ from graphiti_pkm.settings.loader import Settings
 
 Form = Literal["json_schema", "json_object"]
 _MOST_QUOTED = 8_000
-"""Characters of an unusable answer that are shown to the model again."""
+"""Characters of an unusable answer that are returned to the model for repair."""
 
 _log = logging.getLogger(__name__)
 
 
 def llm_client(settings: Settings, **http: Any) -> "LanguageModel":
-    """The configured model; cheap, nothing is sent yet.
+    """The configured model; nothing is sent yet.
 
     Raises:
         ConfigurationError: none is configured.
@@ -48,7 +48,7 @@ class Probe(BaseModel):
 
 
 class LanguageModel:
-    """A model as it is configured; one for a process."""
+    """The configured model. Create one per process."""
 
     def __init__(self, settings: Settings, name: str, chat: Chat) -> None:
         self.name = name
@@ -62,15 +62,15 @@ class LanguageModel:
         return self.settings.llm_small_model or self.name
 
     def for_job(self, ledger: ModelLedger) -> "JobClient":
-        """What Graphiti asks for one job."""
+        """The client for one job of Graphiti's pipeline."""
         return JobClient(self, ledger)
 
     async def form(self) -> Form:
-        """How answers are asked for: as set, else as both models proved to understand; tried once.
+        """The form of answers to request: the configured one, or one that both models support, which is probed once.
 
         Raises:
-            ModelUnavailable: not reached; tried again with the next call.
-            ModelRefused: neither form is understood, or key, name or address are not taken.
+            ModelUnavailable: the model cannot be reached; the next call probes again.
+            ModelRefused: the model supports neither form, or rejects key, name or address.
         """
         if self._form is None:
             async with self._probing:
@@ -80,7 +80,7 @@ class LanguageModel:
         return self._form
 
     async def probe(self) -> tuple[Form, Usage]:
-        """Ask the model once, whatever is known of it; returns how it answers. Raises as ``form``."""
+        """Probe the model, regardless of earlier results, and return the form of its answers. Raises like ``form``."""
         wanted = self.settings.llm_structured_output
         forms: Iterable[Form] = ("json_schema", "json_object") if wanted == "auto" else (wanted,)
         return await self._first_understood(self.name, forms)
@@ -111,7 +111,7 @@ class LanguageModel:
         )
 
     async def _understands(self, model: str, form: Form) -> Usage:
-        """Ask in a form, twice before an answer counts as none. Raises Unusable, ModelRefused, ModelUnavailable."""
+        """Probe a form with at most two attempts. Raises Unusable, ModelRefused, ModelUnavailable."""
         schema = json.dumps(Probe.model_json_schema())
         question = "Do you understand this? Answer with a JSON object."
         if form == "json_object":
@@ -136,17 +136,17 @@ class LanguageModel:
 
 
 def _response_format(form: type[BaseModel], mode: Form) -> dict[str, Any]:
-    """As Graphiti's own client writes it."""
+    """The parameter as Graphiti's own client builds it."""
     client = OpenAIGenericClient(LLMConfig(), client=object(), structured_output_mode=mode)
-    return client._build_response_format(form)  # noqa: SLF001  (its way of asking is what is to be tried)
+    return client._build_response_format(form)  # noqa: SLF001  (the probe has to use Graphiti's form)
 
 
 class JobClient(OpenAIGenericClient):
-    """Graphiti's client for compatible servers, with every call going through the ledger of one job.
+    """Graphiti's client for compatible servers, which records every call in the ledger of one job.
 
-    Graphiti's own retries (waits of up to two minutes) do not run: what comes back is an answer that fits, or the error
-    that tells the queue what to do. The first error is kept, because Graphiti swallows some of them (dates of facts:
-    an outage would leave facts without dates): whoever runs the pipeline calls ``finish`` after it.
+    It replaces Graphiti's own retries, which wait up to two minutes: a call returns a valid answer or raises the error
+    that tells the queue what to do. It stores the first error, because Graphiti swallows some of them; an outage would
+    leave facts without dates. Therefore the caller of the pipeline must call ``finish`` afterwards.
     """
 
     def __init__(self, model: LanguageModel, ledger: ModelLedger) -> None:
@@ -161,7 +161,7 @@ class JobClient(OpenAIGenericClient):
         self._asking: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def generate_response(self, messages: list[Message], *arguments: Any, **named: Any) -> dict[str, Any]:
-        """As Graphiti's, in the form of answer that the model understands."""
+        """Call the model like Graphiti, in the form of answer that the model supports."""
         async with self._call():
             self.structured_output_mode = await self._model.form()
             return await super().generate_response(messages, *arguments, **named)
@@ -175,7 +175,7 @@ class JobClient(OpenAIGenericClient):
         *,
         model: str | None = None,
     ) -> dict[str, Any]:
-        """Once: trying again is the queue's."""
+        """Call the model without retries, which are left to the queue."""
         named = model or (self._model.small_name if model_size is ModelSize.small else self._model.name)
         request = Request(
             model=named,
@@ -191,10 +191,10 @@ class JobClient(OpenAIGenericClient):
             return await self._answer(request, response_model)
 
     async def finish(self) -> None:
-        """Wait for calls that were left running, so that what is paid for is kept, and take no more.
+        """Wait for calls that are still running, so that paid answers are recorded, and refuse further calls.
 
         Raises:
-            The first error of a call, also one that the pipeline took for nothing.
+            The first error of any call, including errors that the pipeline swallowed.
         """
         self._is_closed = True
         current = asyncio.current_task()
@@ -211,7 +211,7 @@ class JobClient(OpenAIGenericClient):
 
     @contextlib.asynccontextmanager
     async def _call(self) -> AsyncIterator[None]:
-        """One call of the pipeline; none is begun after an error, it would be paid for and thrown away."""
+        """Track a call. After an error no further call begins, because its paid answer would be discarded."""
         if self._error is not None:
             raise self._error
         if self._is_closed:
@@ -252,7 +252,7 @@ class JobClient(OpenAIGenericClient):
         return await self._model.chat.ask(request)
 
     async def _keep(self, request: Request, said: Said, form: type[BaseModel] | None) -> dict[str, Any]:
-        """The answer, on disk by then. Raises Unusable, ModelRefused."""
+        """Record the answer on disk and return it. Raises Unusable, ModelRefused."""
         problem: Exception
         if said.declined:
             problem = refusal(request)

@@ -1,4 +1,4 @@
-"""The model as one job of Graphiti's code is given it."""
+"""The model as a single job of Graphiti's code uses it."""
 
 import asyncio
 import contextlib
@@ -15,30 +15,30 @@ _log = logging.getLogger(__name__)
 
 
 class JobModel(Protocol):
-    """A client of Graphiti's for one job."""
+    """Graphiti's client for one job."""
 
     async def finish(self) -> None:
-        """Wait for calls that were left running, refuse later ones, raise the first error of any."""
+        """Wait for calls that are still running, refuse later ones, and raise the first error of any."""
         ...
 
 
 class LanguageModel(Protocol):
-    """A model that Graphiti's pipeline can be given; one a process."""
+    """A model that Graphiti's pipeline can use. Create one per process."""
 
     @property
     def name(self) -> str: ...
 
     def for_job(self, ledger: ModelLedger) -> JobModel:
-        """A client of Graphiti's whose calls go through the ledger; the first is slow, so it is called in a thread."""
+        """A client that records its calls in the ledger. The first call is slow, so make it in a thread."""
         ...
 
 
 @asynccontextmanager
 async def model_of_job(language_model: LanguageModel, ledger: ModelLedger) -> AsyncIterator[JobModel]:
-    """Finished with the block. Errors of the model stay as it raised them.
+    """The client for one job, finished at the end of the block. Errors of the model are raised unchanged.
 
     Raises:
-        ModelNonsense: whatever Graphiti makes of an answer that it did not expect.
+        ModelNonsense: Graphiti failed on an answer that it did not expect.
     """
     model = await asyncio.to_thread(language_model.for_job, ledger)
     try:
@@ -47,7 +47,7 @@ async def model_of_job(language_model: LanguageModel, ledger: ModelLedger) -> As
         with contextlib.suppress(PkmError):
             await model.finish()
         raise
-    except Exception as error:  # noqa: BLE001 Graphiti's, of any type
+    except Exception as error:  # noqa: BLE001 Graphiti raises errors of any type
         await model.finish()
         _log.warning("Graphiti failed on an answer of the model: %s", _place(error))
         raise ModelNonsense("An answer of the model does not fit what Graphiti asked for.") from None
@@ -55,7 +55,7 @@ async def model_of_job(language_model: LanguageModel, ledger: ModelLedger) -> As
 
 
 def _place(error: Exception) -> str:
-    """Without its text, which may quote the answer."""
+    """The place of an error, without its text, which may quote the answer."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f" at {frames[-1].name}:{frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}{where}"

@@ -1,6 +1,6 @@
-"""The port ``Extractor``: Graphiti reads a stored episode, nothing is saved, and what it found comes back.
+"""Implements the port ``Extractor``: Graphiti reads a stored episode and returns its findings without saving them.
 
-A long episode is read in parts, each with the end of the one before it; later parts know what earlier ones found.
+A long episode is read in parts, each together with the end of the previous part and the findings of all earlier ones.
 """
 
 import asyncio
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
 
 _PREVIOUS_EPISODES = 10
-"""As many as Graphiti reads."""
+"""The number that Graphiti uses."""
 _PREVIOUS_CHARACTERS = 2_000
-"""Of one of them: they stand in every request."""
+"""Limit per previous episode, because every request contains them."""
 _CONTEXT_CHARACTERS = 8_000
-"""Of all of them."""
+"""Limit for all previous episodes together."""
 _SUPPLIED_FACTS = 60
 _SUPPLIED_CHARACTERS = 6_000
 
 
 class GraphitiExtractor:
-    """Reads episodes of one store; the parts that take long to import are imported on first use, in a thread."""
+    """Reads episodes of one store. Modules that are slow to import are imported in a thread on first use."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class GraphitiExtractor:
         parallel_calls: int = 4,
         part_characters: int = PART_CHARACTERS,
     ) -> None:
-        """``parallel_calls``: most of one job at once."""
+        """``parallel_calls``: maximum number of simultaneous calls of one job."""
         self._store = store
         self._embedder = embedder
         self._language_model = language_model
@@ -86,9 +86,9 @@ class GraphitiExtractor:
         return found[0]
 
     async def _previous(self, episode: Episode, chosen: Sequence[str] | None) -> list[Episode]:
-        """What was told before the episode, oldest first, bounded; the same on every attempt.
+        """The previous episodes, oldest first and limited in size; the same on every attempt.
 
-        Episodes of the same form, as Graphiti chooses them, unless somebody chose others.
+        Like Graphiti, it takes episodes of the same source, unless the task names others.
         """
         group = episode.group_id
         if chosen is not None:
@@ -114,7 +114,7 @@ def _end_of(episode: Episode, part: str) -> Episode:
 
 
 def _instructions(task: ExtractionTask, excluded: str) -> str:
-    """What a model is told besides Graphiti's own rules."""
+    """Our instructions to the model in addition to Graphiti's own."""
     parts = [task.instructions.strip()]
     parts.append(
         f'Whoever speaks of themselves as "I" or "me" without being named is called "{task.person}": an entity of '

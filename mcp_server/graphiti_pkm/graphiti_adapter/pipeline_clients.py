@@ -1,4 +1,4 @@
-"""What Graphiti's pipeline is given beside the graph: our embedder, a model that is read with care, its own prompts."""
+"""What Graphiti's pipeline needs besides the graph: our embedder, a model with cleaned answers, stable prompts."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -17,10 +17,10 @@ from graphiti_pkm.core.ports.ports import Embedder
 from graphiti_pkm.errors import InvalidInput
 
 _EARLIEST, _LATEST = datetime(2, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
-"""Years outside stand for "always" and "never", which is what no date means."""
+"""Dates outside this range mean "always" or "never" and are treated as no date."""
 _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
 _WORDS_OF = {"extracted_entities": ("name",), "edges": ("source_entity_name", "target_entity_name", "fact")}
-"""What Graphiti wants of each."""
+"""Fields that Graphiti requires in each item of these lists."""
 _LABELS = ("entity_types", "entity_type")
 _PROMPTS_WITH_LABELS = (
     ("extract_edges", "edge"),
@@ -31,9 +31,9 @@ _PROMPTS_WITH_LABELS = (
 
 
 class JobEmbedder(EmbedderClient):
-    """Our embedder for one job: Graphiti embeds the same names and facts several times over.
+    """Our embedder with a cache for one job, because Graphiti embeds the same names and facts repeatedly.
 
-    Without weights nothing is near anything, and words alone are searched, as everywhere in this product.
+    Without a model all vectors are zero and only full-text search finds something, as everywhere in this product.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -58,18 +58,18 @@ class JobEmbedder(EmbedderClient):
 
 
 class NoReranker(CrossEncoderClient):
-    """Graphiti makes one of OpenAI's if it is given none; nothing here is ranked by a model."""
+    """A stand-in, because Graphiti would create OpenAI's reranker by default; no model ranks results here."""
 
     async def rank(self, query: str, passages: list[str]) -> list[tuple[str, float]]:  # noqa: ARG002 Graphiti's
-        """As it comes."""
+        """Keep the order."""
         return [(passage, 0.0) for passage in passages]
 
 
 class CleaningModel(LLMClient):
-    """The model of a job; its answers lose what cannot be stored: characters, and dates that are none."""
+    """The model of a job, whose answers are cleaned of characters that cannot be stored and of invalid dates."""
 
     left_out = 0
-    """Names and facts without a word, over which Graphiti passes."""
+    """Number of blank names and facts, which Graphiti skips."""
 
     def __init__(self, model: LLMClient) -> None:
         super().__init__(model.config)
@@ -90,10 +90,10 @@ class CleaningModel(LLMClient):
 
 
 def steady_prompts(names: Mapping[str, str] = MappingProxyType({})) -> ChatPromptLibrary:
-    """Graphiti's prompts, word for word the same in every process: its labels come in the order of a set.
+    """Graphiti's prompts with sorted labels, so that they are identical in every process.
 
-    Otherwise a job that another process takes up would be asked, and paid for, again. ``names``: those of known
-    entities, by what Graphiti was given instead.
+    Graphiti takes the labels from a set, in varying order, and a job that another process continues would repeat calls
+    that are already paid for. ``names`` maps stand-ins that Graphiti was given to the names of known entities.
     """
     overrides: dict[str, dict[str, Callable[[dict[str, Any]], ChatPrompt]]] = {}
     for group, name in _PROMPTS_WITH_LABELS:
@@ -131,7 +131,7 @@ def _is_words(value: object) -> bool:
 
 
 def _storable(answer: Any) -> Any:
-    """An answer with characters that can be stored, and with dates that Graphiti reads."""
+    """The answer without characters that cannot be stored, and with dates that Graphiti can parse."""
     if isinstance(answer, str):
         return _UNSTORABLE.sub("", answer)
     if isinstance(answer, list):
@@ -157,7 +157,7 @@ def _wordless(answer: Mapping[str, Any]) -> int:
 
 
 def _date(text: str) -> str | None:
-    """In UTC and whole; a month or a year is its first instant, what is no date or no real year is none."""
+    """The date in UTC, where a month or year means its first instant; None for invalid dates and unreal years."""
     try:
         instant = parse_instant(text, UTC)
     except InvalidInput:

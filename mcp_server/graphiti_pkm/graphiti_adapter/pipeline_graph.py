@@ -1,7 +1,7 @@
-"""What Graphiti's pipeline sees of the graph: reads, and nothing that a model should not be shown.
+"""Graphiti's view of the graph: it is read-only and hides everything that a model must not see.
 
-Graphiti runs no query of its own here. Each of its reads goes through an interface of its driver, which is answered by
-the same code as our tools; whatever else it asks is refused, so that a version which asks or saves more is noticed.
+Graphiti executes no queries of its own. Its reads go through the interfaces of its driver and are answered by the same
+code as our tools. All other requests are refused, so that a version of Graphiti that reads or saves more is noticed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ from graphiti_pkm.graphiti_adapter.readable_store import ReadableStore
 
 @dataclass
 class KnownFact:
-    """A fact of the graph as it was before Graphiti looked at it."""
+    """The state of a fact in the graph before Graphiti processed it."""
 
     valid_at: datetime | None
     invalid_at: datetime | None
@@ -37,43 +37,43 @@ class KnownFact:
 
 @dataclass
 class Seen:
-    """The records of the graph that a run was shown, by uuid, with what earlier parts of the episode made of them."""
+    """The records that a run has seen, by uuid, and how earlier parts of the episode changed them."""
 
     entities: dict[str, EntityNode] = field(default_factory=dict)
-    """As they are in the graph."""
+    """Entities as they are in the graph."""
     facts: dict[str, KnownFact] = field(default_factory=dict)
     found: dict[str, EntityNode] = field(default_factory=dict)
-    """Entities that earlier parts named, known or new, as the latest left them."""
+    """Known and new entities of earlier parts, in their latest state."""
     named: dict[str, str] = field(default_factory=dict)
-    """Their uuids by key of the name."""
+    """The uuids of these entities by name key."""
     recorded: dict[str, EntityEdge] = field(default_factory=dict)
     """New facts of earlier parts."""
     hidden: dict[str, str] = field(default_factory=dict)
-    """Names of entities that were found by likeness, by what Graphiti is given instead."""
+    """Names of entities that were found by similarity, by the stand-ins that Graphiti is given."""
 
     def hide_name(self, node: EntityNode) -> EntityNode:
-        """The same under a name that is like no other: Graphiti takes "Invoice 0002" for "Invoice 0001" unasked.
+        """The entity under a unique stand-in for its name, because Graphiti merges "Invoice 0002" into "Invoice 0001".
 
-        The model is shown the name, and says whether it is the same.
+        The model sees the real name and decides whether both are the same.
         """
         stand_in = uuid4().hex
         self.hidden[stand_in] = node.name
         return node.model_copy(update={"name": stand_in})
 
     def show_names(self, nodes: Iterable[EntityNode]) -> None:
-        """Give those that the model chose their names back."""
+        """Restore the names of the entities that the model chose."""
         for node in nodes:
             node.name = self.hidden.get(node.name, node.name)
 
     def remember(self, nodes: Iterable[EntityNode], edges: Iterable[EntityEdge]) -> None:
-        """For the next part, which may name and tell them again."""
+        """Store entities and facts for the next part, which may mention them again."""
         for node in nodes:
             self.found[node.uuid] = node
             self.named[name_key(node.group_id, node.name)] = node.uuid
         self.recorded.update((edge.uuid, edge) for edge in edges if edge.uuid not in self.facts)
 
     def new_facts_between(self, uuids: Sequence[str]) -> list[EntityEdge]:
-        """New facts between those entities, each a copy: Graphiti sets ends on what it is given."""
+        """Copies of the new facts between those entities; copies, because Graphiti sets ends on them."""
         return [
             edge.model_copy(update={"valid_at": edge.valid_at and StartOf.fact(edge.uuid, edge.valid_at)})
             for edge in self.recorded.values()
@@ -82,7 +82,7 @@ class Seen:
 
 
 class ModelSearch(SearchInterface):
-    """The store's searches, without what a model is not to see: retired facts, plans, readings, our own attributes."""
+    """The store's searches without what a model must not see: retired facts, plans, readings, our own attributes."""
 
     _inner: SearchInterface = PrivateAttr()
     _seen: Seen = PrivateAttr()
@@ -101,9 +101,9 @@ class ModelSearch(SearchInterface):
         limit: int = 100,
         min_score: float = 0.7,
     ) -> list[EntityNode]:
-        """Under other names: what is the same by its name is found by ``node_get_by_names``.
+        """Entities under stand-ins for their names; ``node_get_by_names`` finds those with the same name.
 
-        Nothing is near a text that could not be embedded, be it for a memory with vectors of another model.
+        A text that could not be embedded, for example because the memory has vectors of another model, finds nothing.
         """
         if not any(search_vector):
             return []
@@ -149,7 +149,7 @@ class ModelSearch(SearchInterface):
         group_ids: list[str] | None = None,
         limit: int = 100,
     ) -> list[EntityEdge]:
-        """With the facts that earlier parts found between the same two entities, so that none is returned twice."""
+        """Includes the facts that earlier parts found between the two entities, so that none is extracted twice."""
         earlier = self._seen.new_facts_between(search_filter.edge_source_node_uuids or ())
         found = await self._inner.edge_fulltext_search(driver, query, search_filter, group_ids, limit)
         return [*earlier, *self._shown_facts(found)]
@@ -169,14 +169,14 @@ class ModelSearch(SearchInterface):
             known = KnownFact(edge.valid_at, edge.invalid_at, is_event=edge.attributes.get("kind") == "event")
             self._seen.facts.setdefault(edge.uuid, known)
             edge.attributes = {}
-            counts_from = edge.valid_at or edge.reference_time  # Graphiti ends nothing that has no start
+            counts_from = edge.valid_at or edge.reference_time  # Graphiti does not end facts without a start
             if counts_from is not None:
                 edge.valid_at = StartOf.fact(edge.uuid, counts_from, is_explicit=edge.valid_at is not None)
         return edges
 
 
 class ModelReads(GraphOperationsInterface):
-    """The rest of what ``add_episode`` reads: one episode, or a part of it, with those before it, and entities."""
+    """The other reads of ``add_episode``: an episode or a part of it, the previous episodes, and entities."""
 
     _store: ReadableStore = PrivateAttr()
     _group_id: str = PrivateAttr()
@@ -194,14 +194,14 @@ class ModelReads(GraphOperationsInterface):
 
     @property
     def failure(self) -> PkmError | None:
-        """The first error of a read that Graphiti does not pass on."""
+        """The first error of a read that Graphiti swallowed."""
         return self._failure
 
     async def episodic_node_get_by_uuid(self, _cls: Any, driver: Any, uuid: str) -> EpisodicNode:  # noqa: ARG002
         return self._episode
 
     async def retrieve_episodes(self, driver: Any, reference_time: Any, *_: Any, **__: Any) -> list[EpisodicNode]:  # noqa: ARG002
-        """Those chosen before: Graphiti's own query compares dates with ``<=``, which matches everything here."""
+        """The given previous episodes, because the ``<=`` on dates in Graphiti's own query would match everything."""
         return self._previous
 
     async def node_get_by_names(
@@ -211,9 +211,9 @@ class ModelReads(GraphOperationsInterface):
         names: list[str],
         group_ids: list[str],  # noqa: ARG002 those of the episode
     ) -> list[EntityNode]:
-        """By any spelling and alias, under the name asked: Graphiti compares it, and needs no model then.
+        """Entities by any spelling or alias, under the requested name, so that Graphiti matches them without a model.
 
-        What this raises is kept: Graphiti swallows it and would make an entity that is there already.
+        Errors are stored, because Graphiti swallows them and would create an entity that already exists.
         """
         try:
             return await self._named(names)
@@ -248,7 +248,7 @@ class ModelReads(GraphOperationsInterface):
 
 
 class ModelDriver(GraphDriver):
-    """A driver for one run of the pipeline: the two interfaces above, and no query of Graphiti's own."""
+    """A driver for one run of the pipeline, which offers the two interfaces above and refuses all queries."""
 
     provider = GraphProvider.FALKORDB
 
@@ -257,10 +257,10 @@ class ModelDriver(GraphDriver):
         self.search_interface = search
         self.graph_operations_interface = reads
         self.refusal: ConfigurationError | None = None
-        """Of the last query; some of its callers swallow the error."""
+        """The error of the last query, stored because some callers swallow it."""
 
     def clone(self, database: str) -> "ModelDriver":  # noqa: ARG002 the signature is Graphiti's
-        """Itself: a group is no other graph."""
+        """Return this driver, because groups are not separate graphs."""
         return self
 
     async def execute_query(self, cypher_query_: str, **_: Any) -> NoReturn:  # noqa: ARG002 the signature is Graphiti's
@@ -280,7 +280,7 @@ class ModelDriver(GraphDriver):
         self._refuse()
 
     async def close(self) -> None:
-        """Nothing: it has no connection."""
+        """Do nothing, because the driver has no connection."""
 
     def _refuse(self) -> NoReturn:
         self.refusal = ConfigurationError(
@@ -291,7 +291,7 @@ class ModelDriver(GraphDriver):
 
 
 def node_of(entity: Entity) -> EntityNode:
-    """An entity as Graphiti holds it; attributes stay out, as they would stand in its prompts."""
+    """The entity in Graphiti's form, without attributes, which would appear in its prompts."""
     return EntityNode(
         uuid=entity.uuid,
         name=entity.name,
@@ -303,7 +303,7 @@ def node_of(entity: Entity) -> EntityNode:
 
 
 def _shown(node: EntityNode, seen: Seen) -> EntityNode:
-    """As an earlier part left it, or as the graph has it."""
+    """The entity as an earlier part of the episode left it, or else as it is in the graph."""
     labels = [BASE, *sorted(label for label in node.labels if label != BASE)]
     node = node.model_copy(update={"labels": labels, "attributes": {}})
     seen.entities.setdefault(node.uuid, node.model_copy(deep=True))

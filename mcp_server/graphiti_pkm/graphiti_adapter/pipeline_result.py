@@ -1,4 +1,4 @@
-"""What Graphiti would have saved, part for part, as one ``Extraction``."""
+"""Combines what Graphiti would have saved of each part into one ``Extraction``."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 _LONGEST_NAME = 200
 _LONGEST_TEXT = 2_000
 _RELATION = "RELATES_TO"
-"""Graphiti's own for one that has no name."""
+"""Graphiti's relation for facts without a name."""
 
 
 class StartOf(datetime):
-    """The start of a fact that Graphiti is shown: what ends there was ended by that fact, not by the text.
+    """The start of a fact that Graphiti sees. An end with this value was caused by that fact and not by the text.
 
-    ``is_explicit`` False: the start is unknown, and this is the time of the episode; the fact began then or before. So
-    what begins later may end it, and nothing else ends where it begins.
+    If ``is_explicit`` is false, the start is unknown and this is the time of the episode: the fact began then or
+    earlier. Therefore a later fact may end it, but it ends no other fact.
     """
 
     fact_uuid: str
@@ -40,7 +40,7 @@ class StartOf(datetime):
 
 
 def extraction_of(captured: Sequence["Captured"], seen: "Seen", excluded: Sequence[str]) -> Extraction:
-    """Each entity and fact once, of the latest part that has it; nothing that hangs on what is left out."""
+    """Each entity and fact once, in its latest state, without facts and endings that depend on omitted records."""
     entities: dict[str, ExtractedEntity] = {}
     for part in captured:
         for node in part.nodes:
@@ -69,7 +69,7 @@ def extraction_of(captured: Sequence["Captured"], seen: "Seen", excluded: Sequen
 
 
 def _endings(part: "Captured", seen: "Seen") -> Iterable[ExtractedEnding]:
-    """Facts of the graph, or of an earlier part, that one of this part contradicts; not events."""
+    """Endings of facts, except events, of the graph or an earlier part that a fact of this part contradicts."""
     for edge, by in part.endings:
         known = seen.facts.get(edge.uuid)
         if edge.invalid_at is not None and not (known and known.is_event):
@@ -77,7 +77,7 @@ def _endings(part: "Captured", seen: "Seen") -> Iterable[ExtractedEnding]:
 
 
 def _ended_late(part: "Captured") -> Iterable[ExtractedEnding]:
-    """Facts of this part that end where a contradicted one begins: told late, or told again."""
+    """Endings of facts of this part that end where a contradicted fact begins: mentioned late, or again."""
     for edge in part.edges:
         end = edge.invalid_at
         if isinstance(end, StartOf) and end.is_explicit:
@@ -93,7 +93,7 @@ def _edges(captured: Sequence["Captured"]) -> Iterable["EntityEdge"]:
 
 
 def _entity(node: "EntityNode", seen: "Seen", excluded: Sequence[str]) -> ExtractedEntity | None:
-    """None for a name that is none, and for a new entity of a type that is not wanted."""
+    """The entity; None if the name is unusable, or if it is new and its type is excluded."""
     known = seen.entities.get(node.uuid)
     name = display_name(node.name if known is None else known.name)
     label = next((label for label in node.labels if label != BASE), None)

@@ -1,6 +1,6 @@
-"""Graphiti's ``add_episode`` without its saving: what it would have saved comes back.
+"""Runs Graphiti's ``add_episode`` and returns what it would have saved.
 
-Slow to import (graphiti_core); ``pipeline`` does it in a thread, on first use.
+This module imports graphiti_core, which is slow, so ``pipeline`` imports it in a thread on first use.
 """
 
 from collections import defaultdict, deque
@@ -31,20 +31,20 @@ silence_dependencies()
 
 @dataclass(frozen=True)
 class Captured:
-    """What ``add_episode`` would have saved of one part."""
+    """What ``add_episode`` would have saved for one part."""
 
     nodes: list[EntityNode]
     edges: list[EntityEdge]
-    """New facts and those of the graph that were told again."""
+    """New facts, and facts of the graph that were mentioned again."""
     endings: list[tuple[EntityEdge, str]]
-    """Facts of the graph that were ended, each with the uuid of the fact that ended it."""
+    """Facts of the graph that have ended, each with the uuid of the fact that ended it."""
     left_out: int
-    """Names and facts that Graphiti has dropped."""
+    """Number of names and facts that Graphiti dropped."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """One part of an episode and what is to be read with it."""
+    """One part of an episode with its context."""
 
     content: str
     previous: Sequence[Episode]
@@ -52,7 +52,7 @@ class Part:
 
 
 class Run:
-    """The pipeline on one episode, a part after the other."""
+    """Runs the pipeline on the parts of one episode in order."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Run:
         self._parallel_calls = parallel_calls
 
     async def read(self, episode: Episode, part: Part, excluded: Sequence[str]) -> Captured:
-        """Raises whatever Graphiti raises on odd answers, and PkmErrors of the model and the database."""
+        """Read one part. Raises PkmErrors of model and database, and any error of Graphiti on unexpected answers."""
         node = _node(episode, part.content)
         reads = ModelReads(self._store, node, [_node(one, one.content) for one in part.previous], self.seen)
         driver = ModelDriver(ModelSearch(self._store, self.seen), reads)
@@ -100,7 +100,7 @@ class Run:
 
 
 class _Capturing(Graphiti):
-    """Saves nothing; says which fact ended which."""
+    """Graphiti that saves nothing and reports which fact ended which."""
 
     def __init__(
         self, driver: ModelDriver, model: LLMClient, embedder: EmbedderClient, parallel_calls: int, seen: Seen
@@ -120,7 +120,7 @@ class _Capturing(Graphiti):
         self._invalidated_by: dict[str, list[str]] = {}
 
     def _capture_initialization_telemetry(self) -> None:
-        """Nothing: one is made for every part of an episode."""
+        """Send nothing."""
 
     async def _extract_and_resolve_edges(
         self,
@@ -137,7 +137,7 @@ class _Capturing(Graphiti):
         entity_types: dict[str, type[BaseModel]] | None = None,
         clients: GraphitiClients | None = None,
     ) -> tuple[list[EntityEdge], list[EntityEdge], list[EntityEdge]]:
-        """As Graphiti's own, which does not ask which fact ended which."""
+        """Like Graphiti's own method, but also record which fact ended which."""
         self._seen.show_names(nodes)
         clients = clients or self.clients
         primary = episode[0] if isinstance(episode, list) else episode
@@ -158,7 +158,7 @@ class _Capturing(Graphiti):
             )
             self._seen.show_names(nodes)
         pointed = resolve_edge_pointers(extracted, uuid_map)
-        self._collapsed = len(extracted) - len(pointed)  # between two that are one
+        self._collapsed = len(extracted) - len(pointed)  # facts between two names of the same entity
         resolved, self._invalidated, new = await resolve_extracted_edges(
             clients,
             pointed,
@@ -178,7 +178,7 @@ class _Capturing(Graphiti):
         *_: Any,
         **__: Any,
     ) -> tuple[list[EpisodicEdge], EpisodicNode]:
-        """Keep what Graphiti's own would save; sagas are written by the call that tells the episode."""
+        """Capture what Graphiti's own method would save. Sagas are written by the call that stores the episode."""
         resolved = entity_edges[: len(entity_edges) - len(self._invalidated)]
         self.captured = Captured(nodes, resolved, _endings(self._invalidated, self._invalidated_by), self._collapsed)
         return [], episode[0] if isinstance(episode, list) else episode
@@ -187,7 +187,7 @@ class _Capturing(Graphiti):
 def _endings(
     invalidated: Sequence[EntityEdge], invalidated_by: Mapping[str, Sequence[str]]
 ) -> list[tuple[EntityEdge, str]]:
-    """Each with its cause: Graphiti lists both in the same order, a fact once for each that ended it."""
+    """Each ended fact with its cause. Graphiti lists both in the same order, and a fact once per cause."""
     causes = defaultdict(deque, {uuid: deque(by) for uuid, by in invalidated_by.items()})
     return [(edge, causes[edge.uuid].popleft()) for edge in invalidated]
 

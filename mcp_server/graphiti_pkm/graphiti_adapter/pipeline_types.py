@@ -1,4 +1,4 @@
-"""Types of entities and facts from the settings, as Graphiti wants them: models that are named and described."""
+"""Converts the types of entities and facts in the settings into the form Graphiti needs: models with descriptions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,30 +13,30 @@ from graphiti_pkm.settings.ontology import EdgeTypeSetting, EntityTypeSetting
 
 @dataclass(frozen=True)
 class Ontology:
-    """What a model is told to look for; nothing: whatever it finds."""
+    """The types that a model is asked to look for; if empty, it may extract any."""
 
     entities: dict[str, type[BaseModel]]
-    """By label."""
+    """Entity types by label."""
     facts: dict[str, type[BaseModel]]
-    """By relation."""
+    """Fact types by relation."""
     signatures: dict[tuple[str, str], list[str]]
     """Relations by the labels they may connect."""
     excluded: tuple[str, ...]
 
     def left_out(self, more: Sequence[str]) -> list[str]:
-        """Labels that are not to be extracted, of those there are: Graphiti refuses others."""
+        """The known labels that must not be extracted; Graphiti refuses unknown ones."""
         asked = {name.casefold() for given in (*self.excluded, *more) for name in (given, as_label(given) or "")}
         return [label for label in (BASE, *self.entities) if label.casefold() in asked]
 
     def described(self, labels: Sequence[str]) -> str:
-        """What is left out, in words: Graphiti does not offer those types, and a model would take another."""
+        """Descriptions of excluded types for the model, which does not see these types and would choose another."""
         return "; ".join(f"{label} ({self.entities[label].__doc__})" for label in labels if label in self.entities)
 
 
 def read_types(
     entity_types: Sequence[EntityTypeSetting], edge_types: Sequence[EdgeTypeSetting], excluded: Sequence[str]
 ) -> Ontology:
-    """Check them once, at the start. Raises ConfigurationError."""
+    """Validate and convert the types at the start. Raises ConfigurationError."""
     entities = {_label(one.name): _model(_label(one.name), one.description) for one in entity_types if one.name != BASE}
     facts = {_relation(one.name): _model(_relation(one.name), one.description) for one in edge_types}
     signatures: dict[tuple[str, str], list[str]] = {}

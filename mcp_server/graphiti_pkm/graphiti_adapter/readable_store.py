@@ -1,4 +1,4 @@
-"""What Graphiti's pipeline asks of a store; each kind of store has it."""
+"""What Graphiti's pipeline requires of a store; every kind of store implements it."""
 
 from typing import Any, Protocol
 
@@ -16,8 +16,8 @@ class ReadableStore(Protocol):
     def sagas(self) -> GraphSagas: ...
 
     def graphiti_search(self, *, for_model: bool = False) -> Any:
-        """Graphiti's ``SearchInterface``; ``for_model``: only facts that a new one may repeat or contradict.
+        """Graphiti's ``SearchInterface``; ``for_model`` restricts it to facts that a new one may repeat or contradict.
 
-        Imports graphiti_core, which takes long: to be called off the event loop, or after it is loaded.
+        This imports graphiti_core, which is slow: call it in a thread, or after graphiti_core is loaded.
         """
         ...
