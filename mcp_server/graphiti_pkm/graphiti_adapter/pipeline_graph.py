@@ -52,7 +52,7 @@ class Seen:
     """Names of entities that were found by similarity, by the stand-ins that Graphiti is given."""
 
     def hide_name(self, node: EntityNode) -> EntityNode:
-        """The entity under a unique stand-in for its name, because Graphiti merges "Invoice 0002" into "Invoice 0001".
+        """The entity under a unique stand-in for its name; Graphiti would merge "Invoice 0002" into "Invoice 0001".
 
         The model sees the real name and decides whether both are the same.
         """

@@ -1,4 +1,4 @@
-"""A prompt as a capability declares it: what a person can pick in the client."""
+"""The declaration of a prompt, which a person can choose in the client."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PromptLine:
-    """One prompt; it is offered only if all tools it needs are switched on."""
+    """A prompt, which is offered only if all tools that it needs are enabled."""
 
     values: Callable[..., dict[str, str]]
-    """Its parameters are the prompt's arguments; it gives what stands in the braces of ``text``."""
+    """Its parameters are the prompt's arguments; it returns the values for the placeholders in ``text``."""
     title: str
     description: str
     text: str

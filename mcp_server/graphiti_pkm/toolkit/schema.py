@@ -37,12 +37,12 @@ def tidy_input(schema: Json, describe: Callable[[str], str] = str) -> Json:
 
 
 def tidy_output(schema: Json) -> Json:
-    """An output schema without titles and descriptions; ``null`` stays, because answers hold nulls."""
+    """An output schema without titles and descriptions; ``null`` is kept, because answers contain nulls."""
     return _Tidy(drop_null=False, describe=str).node(schema)
 
 
 def answer_schema(answer: type[Answer]) -> Json:
-    """The output schema of a tool with this answer; an error fits it too.
+    """The output schema of a tool with this answer, which errors also match.
 
     The npm client also validates the structured content of errors against it, and hides an error that does not match
     from its model. Therefore no top-level field is required.

@@ -22,7 +22,7 @@ ENDS = ADDS.model_copy(update={"idempotent_hint": True})
 DELETES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 
 ToolFunction: TypeAlias = Callable[[Call, Any], Coroutine[Any, Any, Answer]]
-"""``async def tool(call: Call, request: ARequest) -> AnAnswer``: the annotations declare what it takes and gives."""
+"""``async def tool(call: Call, request: ARequest) -> AnAnswer``: its annotations declare request and answer."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class ToolSpec:
     shown_by: str = "get_episodes"
     """The tool that shows what a call stored when its outcome is unknown."""
     types: str | None = None
-    """The module of the request, where the annotation only names it; imported once the tool is offered."""
+    """The module of the request if the annotation only names it; imported when it is first needed."""
 
     @property
     def name(self) -> str:

@@ -149,7 +149,7 @@ class GuardedTool(Tool):
         return self.spec.writes
 
     def _nothing_stored_note(self, error: PkmError) -> str:
-        """A note for tools that add something that a wrong argument stored nothing, unless the message says so."""
+        """A note that nothing was stored, for tools that add something, unless the error's message says so."""
         adds = self._writes and not self.spec.annotations.destructive_hint
         told = "othing was stored" in error.message
         return " Nothing was stored." if adds and isinstance(error, InvalidInput) and not told else ""

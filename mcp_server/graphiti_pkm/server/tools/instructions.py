@@ -1,7 +1,7 @@
 """The instructions that clients give their models about this server, generated for the enabled tools.
 
-Many clients truncate or ignore instructions, so the description of add_memory repeats the main rule. Every conversation
-pays for every line, so only what connects several tools is said here, and the rest in the description of each tool.
+Many clients truncate or ignore instructions, so the description of add_memory repeats the main rule. Every
+conversation pays for every line, so this text only explains how the tools work together.
 """
 
 from collections.abc import Collection
