@@ -18,6 +18,7 @@ from tests.fakes.saved_graphs import FakeSavedGraphs
 
 from graphiti_pkm.core.model.records import BackLinkJob, EmbedMissingJob, EraseJob, Job, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.core.model.redaction import redacted, redacted_job, redacted_receipt, remaining_names
+from graphiti_pkm.core.ports.effects import Effect
 from graphiti_pkm.core.ports.embedding import RecordedEmbedding
 from graphiti_pkm.core.ports.erasing import RowContent
 from graphiti_pkm.core.ports.metrics import Backlog
@@ -80,7 +81,7 @@ class FakeJournal(Rebuilds, Compared):
         vectors: Vectors,
         request_hash: str,
         answer: Mapping[str, object],
-        effect: None = None,  # noqa: ARG002 no graph lies in here
+        effect: Effect | None = None,  # noqa: ARG002 no graph lies in here
     ) -> int:
         self._check()
         if self._faults:
