@@ -19,6 +19,7 @@ from tests.scripted_model import FaultPlan, PermanentFault, ScriptedModel
 from tests.storm.dump import differences, dump
 
 from graphiti_pkm.bootstrap import Memory, open_memory
+from graphiti_pkm.capabilities.forget.requests import Forget
 from graphiti_pkm.capabilities.forget.tools import FORGETTING
 from graphiti_pkm.capabilities.remember.tools import WRITING
 from graphiti_pkm.capabilities.sagas.assembly import COMMUNITIES
@@ -99,14 +100,14 @@ async def test_a_saga_is_summarised_in_steps_and_graphiti_reads_it(
     summarize = memory.services[DIGESTS].summarize_saga
     for body in ("Anna Berg WORKS_AT Acme.", "Tom Vance WORKS_AT Acme."):
         await told(memory, body, "Acme")
-    first = await summarize(LOCAL, "acme")
+    first = await summarize(LOCAL, SummarizeSaga(saga_name="acme"))
     assert (first.status, first.name) == ("done", "Acme")
     assert "Anna Berg WORKS_AT Acme" in first.summary
     assert calls(scripted_model, "SagaSummary") == 1
-    again = await summarize(LOCAL, "Acme")
+    again = await summarize(LOCAL, SummarizeSaga(saga_name="Acme"))
     assert (again.summary, calls(scripted_model, "SagaSummary")) == (first.summary, 1)
     await told(memory, "Mia Roth WORKS_AT Acme.", "Acme")
-    renewed = await summarize(LOCAL, "Acme")
+    renewed = await summarize(LOCAL, SummarizeSaga(saga_name="Acme"))
     assert "Anna Berg" in renewed.summary
     assert "Mia Roth" in renewed.summary
     prompt = scripted_model.requests[-1].prompt
@@ -157,7 +158,7 @@ async def test_communities_are_built_found_by_graphiti_and_made_anew_by_a_rebuil
 ) -> None:
     await teams(memory)
     build = memory.services[DIGESTS].build_communities
-    answer = await build(LOCAL)
+    answer = await build(LOCAL, BuildCommunities())
     assert (answer.status, answer.community_count, answer.edge_count) == ("done", 2, 6)
     assert {community.members for community in answer.communities} == {3}
     assert any("Anna Berg leads" in community.summary for community in answer.communities)
@@ -185,9 +186,11 @@ async def test_communities_are_built_found_by_graphiti_and_made_anew_by_a_rebuil
     assert node.name_embedding == pytest.approx(vector.tolist(), abs=1e-6)
     await driver.close()
 
-    assert {community.uuid for community in (await build(LOCAL)).communities} == {c.uuid for c in answer.communities}
+    assert {community.uuid for community in (await build(LOCAL, BuildCommunities())).communities} == {
+        c.uuid for c in answer.communities
+    }
     await told(memory, "Told since.", facts=[{"source": "Mia Roth", "relation": "LIKES", "target": "Acme"}])
-    renewed = await build(LOCAL)
+    renewed = await build(LOCAL, BuildCommunities())
     assert {community.uuid for community in renewed.communities}.isdisjoint({c.uuid for c in answer.communities})
     before = dump(endpoint(short_directory).socket)
     await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
@@ -204,7 +207,8 @@ async def test_what_is_forgotten_is_in_no_saga_no_community_and_no_file(memory: 
     await memory.services[DIGESTS].build_communities(LOCAL, BuildCommunities())
     assert len(await memory.context.graph.part(COMMUNITIES).communities(["default"], 9)) == 1
     forget = memory.services[FORGETTING].forget
-    await forget(LOCAL, query=HIDDEN, confirm=(await forget(LOCAL, query=HIDDEN)).confirm)
+    preview = await forget(LOCAL, Forget(query=HIDDEN))
+    await forget(LOCAL, Forget(query=HIDDEN, confirm=preview.confirm))
     graph = memory.context.graph
     (held,) = await graph.sagas.sagas_of_episodes([note.episode_uuid], ["default"], [])
     assert (held.saga.name, held.saga.summary) == ("[forgotten]", "")

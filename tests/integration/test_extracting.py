@@ -15,7 +15,7 @@ from tests.worlds.extraction_world import Findings
 from graphiti_pkm.bootstrap import Memory, open_memory
 from graphiti_pkm.capabilities.extraction.service import Extracting
 from graphiti_pkm.capabilities.extraction.writing import ExtractionWriting
-from graphiti_pkm.capabilities.forget.requests import DeleteEpisode
+from graphiti_pkm.capabilities.forget.requests import ClearGraph, DeleteEpisode, Forget
 from graphiti_pkm.capabilities.forget.tools import CLEARING, DELETING, FORGETTING
 from graphiti_pkm.capabilities.remember.tools import WRITING
 from graphiti_pkm.core.identity.groups import Groups
@@ -120,7 +120,8 @@ async def test_a_cleared_group_stays_empty(world: World, data_dir: Path) -> None
     episode = await world.queued()
     clear = world.memory.services[CLEARING].clear_graph
     async with world.thinking():
-        await clear(LOCAL, ["default"], (await clear(LOCAL, ["default"])).confirm)
+        preview = await clear(LOCAL, ClearGraph(group_ids=["default"]))
+        await clear(LOCAL, ClearGraph(group_ids=["default"], confirm=preview.confirm))
     assert (await world.job(episode)).state == "cancelled"
     assert not await world.extracting.run_once()
     assert await world.names() == set()
@@ -131,7 +132,8 @@ async def test_what_is_forgotten_is_read_again_without_it(world: World, data_dir
     episode = await world.queued()
     forget = world.memory.services[FORGETTING].forget
     async with world.thinking():
-        await forget(LOCAL, query=HIDDEN, confirm=(await forget(LOCAL, query=HIDDEN)).confirm)
+        preview = await forget(LOCAL, Forget(query=HIDDEN))
+        await forget(LOCAL, Forget(query=HIDDEN, confirm=preview.confirm))
     job = await world.job(episode)
     assert (job.state, job.attempts) == ("queued", 0)
     assert await world.names() == set()
