@@ -75,7 +75,8 @@ def mutations(cursor: str, draw: random.Random) -> Iterator[str]:
     for length in (0, 1, 5, 6, 8, 9, 10, 11, 12, len(cursor) // 2, len(cursor) - 1):
         yield cursor[:length] or "-"
     yield from (cursor * 2, f"{cursor}A", f"{cursor}==", f"A{cursor}", cursor[::-1], cursor.swapcase(), f"{cursor}\n.")
-    yield from ("ü", "\u202e", "null", "[]", "{}", "0", "A" * 1_900, cursor + "A" * 1_700)
+    # What is invisible, or says null, counts as left out: see test_left_out.
+    yield from ("ü", "[]", "{}", "0", "A" * 1_900, cursor + "A" * 1_700)
 
 
 def forgeries() -> Iterator[str]:
