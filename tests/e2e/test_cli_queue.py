@@ -71,7 +71,7 @@ async def test_jobs_are_listed_and_shown_with_reason_remedy_cost_and_counts(
         "list", "--group", GROUP, "--state", "done", "--state", "failed", "--limit", "1", data_dir=data_dir
     )
     assert [line.split()[0] for line in listed.splitlines()[1:]] == ["3", "1"]
-    assert listed.splitlines()[-1] == "1 more; --limit shows them."
+    assert listed.splitlines()[-1] == "1 more; use --limit to list them."
 
     shown = await told("show", "1", jobs[2].episode_uuid, data_dir=data_dir)
     assert "job 1: failed" in shown
@@ -123,7 +123,7 @@ async def test_a_pause_holds_in_the_server_that_runs_until_it_is_lifted(journal:
         (["pause", "--all"], 2, "--all can only be used"),
         (["list", "--limit", "0"], 2, "--limit"),
         (["show", "99"], 1, "There is no job 99."),
-        (["retry", "1", "1b0e"], 1, "whole uuid"),
+        (["retry", "1", "1b0e"], 1, "full uuid"),
         (["retry", new_uuid()], 1, "There is no job"),
         (["retry", "1"], 1, "not changed"),
     ],
