@@ -5,7 +5,6 @@ out. Each of them has a fixture ``target`` of its own. What is the same on every
 whichever database stands behind it, belongs in ``test_isolation_doors.py`` or a file of its own.
 """
 
-import inspect
 import json
 import operator
 import re
@@ -29,11 +28,7 @@ from graphiti_pkm.server.tools.registry import TOOLSETS
 
 ANSWERS_HAND_OUT = {"cursor": "next_cursor", "confirm": "confirm"}
 """Parameters that take what an earlier answer gave, and where that answer has it."""
-TAKES = {
-    tool.name: inspect.signature(tool.function).parameters.keys() - {"call"}
-    for toolset in TOOLSETS
-    for tool in toolset.tools
-}
+TAKES = {tool.name: tool.request.model_fields.keys() for toolset in TOOLSETS for tool in toolset.tools}
 """The parameters of each tool."""
 OF_THE_DATABASE = [tool for tool in TOOLS if tool not in SCRATCH - MEMORY]
 """Without the tools to which it is all the same what the database is."""

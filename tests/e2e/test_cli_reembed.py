@@ -205,7 +205,11 @@ async def test_killed_in_the_middle_it_goes_on_and_ends_as_if_undisturbed(
         service.rule = lambda _asked: None
         service.held.set()
     else:
-        where = "storage.graph.parts.embeddings.Embeddings" if "removes" in killed else "storage.journal.store.SqliteJournal"
+        where = (
+            "storage.graph.parts.embeddings.Embeddings"
+            if "removes" in killed
+            else "storage.journal.store.SqliteJournal"
+        )
         died = await asyncio.create_subprocess_exec(sys.executable, "-c", _DYING, where, env=settings)
         assert await died.wait() == -signal.SIGKILL
         told_so = await command("doctor", data_dir=data_dir, code=1, **by(service))

@@ -24,6 +24,8 @@ class CallTime:
     def __init__(self) -> None:
         self.commits = False
         self.stopped = False
+        self.answered_as_kept = False
+        """The caller was told that the write is kept, while it continues."""
         self.kept: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         """The write of this call in the journal."""
         self.unlimited: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -47,6 +49,12 @@ def journalled(subject: str) -> None:
     call = _current.get()
     if call is not None and not call.kept.done():
         call.kept.set_result(subject)
+
+
+def answered_as_kept() -> bool:
+    """Whether the caller was told that the write is kept, so that it must not be withdrawn any more."""
+    call = _current.get()
+    return call is not None and call.answered_as_kept
 
 
 def allow_requested_wait() -> None:
@@ -80,6 +88,7 @@ async def within(seconds: float, work: Coroutine[Any, Any, _T], undone: str) -> 
         return task.result()
     _leave(task)
     if call.commits:
+        call.answered_as_kept = True
         raise WritePending(
             f"Kept as {call.kept.result()}, do not send it again: the call took longer than {seconds:g} s and goes on "
             "in the background."

@@ -23,7 +23,7 @@ MAX_REFUSALS = 3
 """A journalled write that the graph refuses this often is set aside, so that it cannot block its group for ever."""
 
 MAX_UNENDED = 3
-"""The same for a write during which processes end (out of memory, a fault below Python): each start would retry it."""
+"""Likewise a write during which processes died this often (no memory, a fault below Python): each start retries it."""
 
 
 async def _nothing_lost(_group_id: str) -> None:
@@ -120,7 +120,8 @@ class Committer:
         try:
             await self._graph.writer.apply(intent, vectors)
         except WriteFailed as refusal:
-            if intent.forgets is not None:  # its earlier rows are redacted already, so it must be completed
+            # The earlier rows of a forgetting are redacted already; of the other the caller was told that it is kept.
+            if intent.forgets is not None or call_time.answered_as_kept():
                 raise self._pending(intent, refusal.message) from refusal
             raise await self._withdraw(intent, refusal) from refusal
         except Unavailable as error:
@@ -131,7 +132,7 @@ class Committer:
         await self._mark_written(intent.uuid)
 
     async def _as_recorded(self, intent: WriteIntent, vectors: Vectors) -> tuple[WriteIntent, Vectors]:
-        """The write without vectors of another than the memory's present model; missing vectors are made later.
+        """The write without vectors of a model that is not the memory's; a job makes them later.
 
         The model cannot change while the group's lock is held, so this is the place to check it.
         """

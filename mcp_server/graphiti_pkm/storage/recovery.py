@@ -89,7 +89,7 @@ class Recovery:
         committer.before_writing = self.before_writing
 
     async def replay(self) -> int:
-        """Finish and repeat the writes that the graph lacks, in order, group by group; returns how many.
+        """Finish an interrupted rebuild, then apply the writes that the graph lacks, in order; returns how many.
 
         Raises:
             Unavailable: the graph cannot be reached; what was done so far stays done.
@@ -125,7 +125,7 @@ class Recovery:
     async def before_writing(self, group_id: str) -> None:
         """Restore what the last restart lost of a group whose lock is held.
 
-        A write that does not find what was there would make it anew, and the replay would put the old beside it.
+        Otherwise a new write would create an entity that is only missing for now, and the replay would add it twice.
 
         Raises:
             Unavailable: there is so much that the replay has to do it, or the graph cannot be reached.
@@ -151,7 +151,7 @@ class Recovery:
         await self._turn(tries_waiting=False)
 
     async def whole(self) -> None:
-        """Return once the graph matches the journal: at once, unless a rebuild is unfinished.
+        """Wait until no rebuild is unfinished: then the graph matches the journal.
 
         Raises:
             Unavailable: that takes longer than a call should wait, or cannot be done now.

@@ -13,6 +13,7 @@ from tests.fakes.graph import FakeGraph
 from tests.fakes.journal import FakeJournal
 from tests.fakes.locks import FakeLocks
 
+from graphiti_pkm.core import call_time
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.model.records import Deletions, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.errors import Unavailable, WriteFailed, WritePending
@@ -104,6 +105,45 @@ async def test_what_the_journal_refuses_never_reaches_the_graph(
     with pytest.raises(WriteFailed, match="Nothing was stored"):
         await committer.commit(a_write(an_episode()), {})
     assert graph.attempts == []
+
+
+class LateRefusal(FakeGraph):
+    """A graph that refuses a write only when told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.refuses_now = asyncio.Event()
+
+    async def apply(self, intent: WriteIntent, vectors: Vectors) -> None:
+        if not self.refuses_now.is_set():
+            await self.refuses_now.wait()
+            raise WriteFailed("The database refused the write; nothing of it is kept.")
+        await super().apply(intent, vectors)
+
+
+async def test_a_write_that_was_answered_as_kept_is_not_withdrawn_when_the_graph_refuses_it_later(
+    journal: FakeJournal,
+) -> None:
+    """The caller was told not to send it again: it stays in the journal, where it is retried or shown as failed."""
+    graph = LateRefusal()
+    committer = a_committer(graph, journal)
+    episode = an_episode()
+    ended = asyncio.Event()
+
+    async def write() -> None:
+        try:
+            await committer.commit(a_write(episode), {})
+        finally:
+            ended.set()
+
+    with pytest.raises(WritePending, match=episode.uuid):
+        await call_time.within(0.01, write(), "Nothing was stored.")
+    graph.refuses_now.set()
+    await ended.wait()
+    assert await states(journal) == {"intent": 1}
+    assert committer.waiting == {GROUP}
+    assert await committer.finish(GROUP) == 1
+    assert episode.uuid in graph.tables.episodes
 
 
 async def test_what_the_graph_refuses_is_withdrawn_and_said_to_be_not_kept(

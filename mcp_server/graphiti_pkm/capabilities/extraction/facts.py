@@ -10,7 +10,7 @@ from graphiti_pkm.core.facts import rules
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact
 from graphiti_pkm.core.facts.resolution import Resolution
 from graphiti_pkm.core.facts.world import FactWorld
-from graphiti_pkm.core.identity.near_names import Relations
+from graphiti_pkm.core.identity.near_relations import Relations
 from graphiti_pkm.core.identity.spelling import same_relation
 from graphiti_pkm.core.model.records import Fact
 

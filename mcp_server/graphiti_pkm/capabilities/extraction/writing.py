@@ -9,9 +9,9 @@ from graphiti_pkm.capabilities.extraction.plan import ExtractionContext, Extract
 from graphiti_pkm.capabilities.remember.write_plan import Occurrence
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.resolution import names_given
+from graphiti_pkm.core.identity.first_back_links import first_back_links
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.known_names import KnownNames, NameBooks
-from graphiti_pkm.core.identity.linking import first_back_links
 from graphiti_pkm.core.identity.persons import Person, Persons
 from graphiti_pkm.core.model.extraction_answers import ExtractionAnswer
 from graphiti_pkm.core.model.queries import Window

@@ -16,7 +16,7 @@ from graphiti_pkm.core.facts.resolution import Resolution
 from graphiti_pkm.core.facts.statuses import WORD, status_named
 from graphiti_pkm.core.facts.world import FactWorld
 from graphiti_pkm.core.identity.mentions import NamedIn
-from graphiti_pkm.core.identity.near_names import Relations
+from graphiti_pkm.core.identity.near_relations import Relations
 from graphiti_pkm.core.identity.spelling import has_exclusive_target, same_relation
 from graphiti_pkm.core.model.answers import Attention, FactResult
 from graphiti_pkm.core.model.names import normalise_name

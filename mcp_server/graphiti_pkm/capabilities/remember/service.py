@@ -22,9 +22,9 @@ from graphiti_pkm.core.facts.parsed_facts import ParsedRequest, fact_text, read_
 from graphiti_pkm.core.facts.replacement import CURRENT
 from graphiti_pkm.core.facts.resolution import names_given
 from graphiti_pkm.core.facts.saga_plan import place_in_saga, with_saga
+from graphiti_pkm.core.identity.first_back_links import first_back_links
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.known_names import NameBooks
-from graphiti_pkm.core.identity.linking import first_back_links
 from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import AddMemoryResponse

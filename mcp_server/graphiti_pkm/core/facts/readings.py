@@ -6,7 +6,7 @@ from datetime import tzinfo
 
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact
 from graphiti_pkm.core.facts.world import FactWorld
-from graphiti_pkm.core.identity.near_names import Measures, near_measure
+from graphiti_pkm.core.identity.near_relations import Measures, near_measure
 from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.core.model.times import show_time
 

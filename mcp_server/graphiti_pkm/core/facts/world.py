@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from graphiti_pkm.core.facts.rules import update_of
-from graphiti_pkm.core.identity.near_names import Measures
+from graphiti_pkm.core.identity.near_relations import Measures
 from graphiti_pkm.core.model.names import measure_key, normalise_name
 from graphiti_pkm.core.model.records import Fact, FactUpdate
 

@@ -12,7 +12,7 @@ from graphiti_pkm.core.facts.resolution import names_given, names_in
 from graphiti_pkm.core.identity.known_names import KnownNames, NameBooks
 from graphiti_pkm.core.identity.mentions import word_forms
 from graphiti_pkm.core.identity.name_parts import may_stand_alone
-from graphiti_pkm.core.identity.near_names import Measures, Relations, near_measure
+from graphiti_pkm.core.identity.near_relations import Measures, Relations, near_measure
 from graphiti_pkm.core.identity.spelling import has_exclusive_target, with_one_only
 from graphiti_pkm.core.model.names import measure_key, name_key
 from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window

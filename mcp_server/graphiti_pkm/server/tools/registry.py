@@ -1,4 +1,4 @@
-"""The capabilities of this product and the toolsets of their tools. A new capability needs one line here."""
+"""The capabilities of this product and the toolsets of their tools. A new one is an import and a place here."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -23,12 +23,12 @@ from graphiti_pkm.toolkit.tool import ToolSpec
 CAPABILITIES: tuple[Capability, ...] = (REMEMBER, SEARCH, EXPLORE, EXTRACTION, SAGAS, HISTORY, FORGET, STATUS, SCRATCH)
 """In the order in which tools are listed and services are built; each may use the services of earlier ones."""
 
-_ABOUT = {
+_TOOLSET_DESCRIPTIONS = {
     "memory": "Store, search and explore episodes, entities and facts.",
     "graph": "Walk over several facts at once; write one fact as it is; sum up with a model; empty whole groups.",
     "reasoning": "Scratch graphs: transient graphs to think with, apart from memory, addressed by labels.",
 }
-"""Tools by toolset, in the order in which clients list them."""
+"""What each toolset is for, in the order in which clients list them."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Toolset:
 
 TOOLSETS: tuple[Toolset, ...] = tuple(
     Toolset(name, about, tuple(tool for capability in CAPABILITIES for tool in capability.tools.get(name, ())))
-    for name, about in _ABOUT.items()
+    for name, about in _TOOLSET_DESCRIPTIONS.items()
 )
 
 

@@ -1,4 +1,4 @@
-"""A part of the store that one capability alone asks for, as each kind of store makes it."""
+"""The classes behind a port that one capability alone asks of the store: one for each kind of store."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

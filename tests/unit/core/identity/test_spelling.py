@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphiti_pkm.core.identity.near_names import Measures, Relations, near_measure
+from graphiti_pkm.core.identity.near_relations import Measures, Relations, near_measure
 from graphiti_pkm.core.identity.spelling import close_spelling, contains_name
 
 

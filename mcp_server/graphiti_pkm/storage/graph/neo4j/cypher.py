@@ -57,8 +57,8 @@ _STOP_WORDS = re.compile(
 @functools.cache
 def translated(text: str) -> str:
     """The same query in Neo4j's Cypher."""
-    for theirs, ours in _DIFFERENCES:
-        text = re.sub(theirs, ours, text)
+    for falkordb, neo4j in _DIFFERENCES:
+        text = re.sub(falkordb, neo4j, text)
     return text
 
 

@@ -32,10 +32,10 @@ _FIRST_CHANGE = f"""CALL {{ WITH e OPTIONAL MATCH (c:Change {{fact_uuid: e.uuid}
   WHERE coalesce(c.recorded_at, $dawn) > $known_at AND NOT c.kind IN {_NO_CHANGE}
   RETURN c ORDER BY c.recorded_at, coalesce(c.place, 0) LIMIT 1 }}"""
 
-_RECORDED_BY_THEN = """CALL {{ WITH e UNWIND coalesce(e.episodes, []) AS teller
+_SAID_BY_THEN = """CALL {{ WITH e UNWIND coalesce(e.episodes, []) AS teller
     OPTIONAL MATCH (t:Episodic {{uuid: teller}}) RETURN min(t.valid_at) AS first }}
   WITH {kept}, coalesce(first, e.reference_time, e.created_at, $dusk) AS told WHERE told <= $known_at"""
-_FIRST_CHANGE_RECORDED = f"""CALL {{
+_FIRST_CHANGE_SAID = f"""CALL {{
   WITH e OPTIONAL MATCH (x:Change {{fact_uuid: e.uuid}}) WHERE NOT x.kind IN {_NO_CHANGE}
   WITH x, x.episode_uuid AS teller OPTIONAL MATCH (t:Episodic {{uuid: teller}})
   WITH x, coalesce(t.valid_at, x.recorded_at) AS told
@@ -72,8 +72,8 @@ def facts_matched(
         conditions, more = _state_conditions(wanted, PRESENT)
         return Matched(f"{found} {all_of([*recorded, *conditions])}", {**values, **more}, PRESENT, "e")
     names = ", ".join(("e", *kept))
-    known = _RECORDED_BY_THEN.format(kept=names) if wanted.by_reference_time else ""
-    change = _FIRST_CHANGE_RECORDED if wanted.by_reference_time else _FIRST_CHANGE
+    known = _SAID_BY_THEN.format(kept=names) if wanted.by_reference_time else ""
+    change = _FIRST_CHANGE_SAID if wanted.by_reference_time else _FIRST_CHANGE
     conditions, more = _state_conditions(wanted, BELIEVED)
     if changed is not None:
         change = f"WITH {names}, head([r IN $changed WHERE r.fact_uuid = e.uuid]) AS c"
@@ -107,7 +107,7 @@ def starts(columns: FactColumns) -> str:
 
 
 def known_from(columns: FactColumns) -> str:
-    """The start; if unknown, the time the fact was recorded."""
+    """The start; if unknown, the time of the episode that told it."""
     return f"coalesce({columns.valid_at}, {columns.reference_time})"
 
 

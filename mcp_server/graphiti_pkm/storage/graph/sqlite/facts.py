@@ -25,7 +25,7 @@ _EPISODES = """(SELECT json_group_array(x.episode_uuid)
 
 @dataclass(frozen=True)
 class _Values:
-    """Where the values stand that changes of a fact change."""
+    """The columns that a change of a fact overwrites, or what they held before."""
 
     valid_at: str
     invalid_at: str
@@ -115,7 +115,7 @@ def condition(wanted: FactFilter) -> Condition:
 
 
 def _recorded(wanted: FactFilter) -> tuple[list[str], dict[str, object]]:
-    """What no change of a fact changes."""
+    """Conditions on columns that no change overwrites."""
     parts = ["f.group_id IN (SELECT value FROM json_each(:groups))"]
     parameters: dict[str, object] = {
         "groups": as_list(wanted.group_ids),
@@ -152,7 +152,7 @@ def _recorded(wanted: FactFilter) -> tuple[list[str], dict[str, object]]:
 
 
 def _values_of(wanted: FactFilter, held: _Values) -> tuple[list[str], dict[str, object]]:
-    """What changes may change."""
+    """Conditions on columns that a change overwrites."""
     parts: list[str] = []
     parameters: dict[str, object] = {}
     known_from = f"coalesce({held.valid_at}, {held.reference_time})"
@@ -180,7 +180,7 @@ def _values_of(wanted: FactFilter, held: _Values) -> tuple[list[str], dict[str, 
 
 
 def _status(wanted: FactFilter, held: _Values) -> str:
-    """As ``core.facts`` says it."""
+    """As ``core.reading.views.status_of`` says it."""
     at = ":as_of" if wanted.as_of else ":known_at" if wanted.known_at else ":now"
     is_of_now = wanted.as_of is None and wanted.known_at is None
     recorded = ":recorded_until" if is_of_now else at
