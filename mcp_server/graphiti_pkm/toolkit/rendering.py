@@ -13,12 +13,11 @@ from typing import Any, TypeAlias
 from mcp_types import CallToolResult, TextContent
 
 from graphiti_pkm.core.model.answers import Answer
+from graphiti_pkm.core.reading.paging import DEFAULT_CHARS, MAXIMUM_CHARS
 from graphiti_pkm.errors import TooLarge
 
 Json: TypeAlias = dict[str, Any]
 
-MAXIMUM_CHARS = 80_000
-DEFAULT_CHARS = 24_000
 MAXIMUM_BYTES = 1_000_000
 """Limit for both forms together: clients that use the MCP SDK reject an event of more than 1 MiB."""
 
@@ -63,10 +62,11 @@ def _bytes(data: Json, text: str) -> int:
 def text_of(data: Json) -> str:
     """The text form of an answer's JSON, within the bounds of every answer."""
     lean = _said_once(_pruned(data))
-    text = _compact(_shortened(lean, _short_forms(lean)))
-    if len(text) <= (MAXIMUM_CHARS if "scope" in data else DEFAULT_CHARS):
+    text = _compact(_with_short_uuids(lean, _short_forms(lean)))
+    is_page = "scope" in data
+    if len(text) <= (MAXIMUM_CHARS if is_page else DEFAULT_CHARS):
         return text  # a page is cut to size where its cursor is made
-    return _compact(_bounded(_shortened(lean, _short_forms(lean))))
+    return _compact(_cut_to_size(_with_short_uuids(lean, _short_forms(lean))))
 
 
 def _compact(data: Json) -> str:
@@ -143,11 +143,11 @@ def _common(one: str, other: str) -> int:
     return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
-def _shortened(value: Any, forms: dict[str, str], key: str = "") -> Any:
+def _with_short_uuids(value: Any, forms: dict[str, str], key: str = "") -> Any:
     if isinstance(value, dict):
-        return {name: _shortened(item, forms, name) for name, item in value.items()}
+        return {name: _with_short_uuids(item, forms, name) for name, item in value.items()}
     if isinstance(value, list):
-        return [_shortened(item, forms, key if isinstance(item, str) else "") for item in value]
+        return [_with_short_uuids(item, forms, key if isinstance(item, str) else "") for item in value]
     if isinstance(value, str) and (_is_uuid_field(key) or key in _UUID_LISTS):
         return forms.get(value, value)
     if isinstance(value, str) and key in _TIMES:
@@ -156,7 +156,7 @@ def _shortened(value: Any, forms: dict[str, str], key: str = "") -> Any:
     return value
 
 
-def _bounded(data: Json) -> Json:
+def _cut_to_size(data: Json) -> Json:
     """An answer without pages, cut to size: long lists are truncated, and ``omitted`` counts what is missing."""
     while len(_compact(data)) > DEFAULT_CHARS:
         shorter = _with_shorter_list(data)

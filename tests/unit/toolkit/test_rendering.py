@@ -20,7 +20,8 @@ from graphiti_pkm.core.model.answers import (
     Scope,
 )
 from graphiti_pkm.core.model.times import parse_instant
-from graphiti_pkm.toolkit.rendering import DEFAULT_CHARS, result_of, text_of
+from graphiti_pkm.core.reading.paging import DEFAULT_CHARS
+from graphiti_pkm.toolkit.rendering import result_of, text_of
 
 ONE = "aaaaaaaa-1111-4111-8111-111111111111"
 LIKE_ONE = "aaaaaaaa-1122-4111-8111-111111111111"

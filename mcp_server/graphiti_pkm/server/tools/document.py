@@ -5,11 +5,11 @@ from typing import Any
 
 from mcp_types import ToolAnnotations
 
+from graphiti_pkm.core.reading.paging import DEFAULT_CHARS, MAXIMUM_CHARS
 from graphiti_pkm.server.tools.instructions import build_instructions
 from graphiti_pkm.server.tools.prompts import PROMPTS
 from graphiti_pkm.server.tools.registry import TOOLSETS, Toolset, guarded
 from graphiti_pkm.server.tools.resources import ENTITY, EPISODE
-from graphiti_pkm.toolkit.rendering import DEFAULT_CHARS, MAXIMUM_CHARS
 from graphiti_pkm.toolkit.tool import ToolSpec
 
 _HEAD = f"""\
