@@ -18,7 +18,9 @@ from graphiti_pkm.core.model.records import Fact, WriteIntent
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.storage.graph.parts import walks
 from graphiti_pkm.storage.graph.queries import paths as queries_paths
+from graphiti_pkm.storage.graph.sqlite.store import SqliteGraph
 from graphiti_pkm.storage.graph.store import GraphStore
+from graphiti_pkm.storage.journal.connection import MEMORY, JournalFile
 
 NOW = at(2026, 6)
 FACTS = FactFilter(group_ids=(GROUP,), now=NOW)
@@ -60,21 +62,22 @@ FILTERS: tuple[dict[str, Any], ...] = (
 
 @pytest.mark.parametrize("seed", range(6))
 async def test_random_graphs_have_the_ways_and_surroundings_that_a_search_by_hand_finds(
-    falkor_graph: GraphStore, seed: int
+    falkor_graph: GraphStore, seed: int, tmp_path: Path
 ) -> None:
     source = random.Random(seed)  # noqa: S311 the same graphs in every run
     write, uuids = a_random_graph(source)
-    by_hand = FakeGraph()
-    walks, expected = falkor_graph.part(WALKS_PART), by_hand.part(WALKS_PART)
-    for graph in (falkor_graph, by_hand):
+    by_hand, in_a_file = FakeGraph(), SqliteGraph(JournalFile(tmp_path / "data", name=MEMORY))
+    for graph in (falkor_graph, in_a_file, by_hand):
         await graph.writer.apply(write, {})
+    found, expected = [one.part(WALKS_PART) for one in (falkor_graph, in_a_file)], by_hand.part(WALKS_PART)
     for fields in FILTERS:
         wanted = FACTS.model_copy(update=fields)
         for _ in range(5):
             start, end = source.sample(uuids, 2)
             hops = source.randint(1, 5)
             asked = (start, end, wanted, hops, ALL)
-            assert await walks.shortest_paths(*asked) == await expected.shortest_paths(*asked)
+            paths = await expected.shortest_paths(*asked)
+            assert [await walks.shortest_paths(*asked) for walks in found] == [paths, paths]
             around = (
                 [start, end][: source.randint(1, 2)],
                 wanted,
@@ -82,7 +85,9 @@ async def test_random_graphs_have_the_ways_and_surroundings_that_a_search_by_han
                 source.randint(0, 12),
                 source.randint(1, 30),
             )
-            assert await walks.neighbourhood(*around) == await expected.neighbourhood(*around)
+            near = await expected.neighbourhood(*around)
+            assert [await walks.neighbourhood(*around) for walks in found] == [near, near]
+    await in_a_file.close()
 
 
 async def test_incoming_facts_are_not_lost_on_a_walk(falkor_graph: GraphStore) -> None:
