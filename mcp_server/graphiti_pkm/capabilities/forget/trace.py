@@ -20,7 +20,19 @@ _VERIFIED = 300
 _MORE = 20
 
 DerivedKind = Literal[
-    "episode", "summary", "type", "name", "title", "fact", "relation", "reason", "answer", "note", "saga", "community"
+    "episode",
+    "summary",
+    "type",
+    "name",
+    "title",
+    "fact",
+    "relation",
+    "reason",
+    "answer",
+    "message",
+    "note",
+    "saga",
+    "community",
 ]
 
 
@@ -262,5 +274,28 @@ def every_text_of(row: RowContent) -> Iterator[DerivedText]:
     yield from _texts_of(row.intent)
 
 
+_OF_THE_SERVER = frozenset(
+    {"status", "group_id", "next_steps", "unused", "outcome", "kind", "what", "interval", "state", "remedy"}
+)
+"""Fields of an answer in the server's own words."""
+
+
 def _answer_of(row: RowContent) -> Iterator[DerivedText]:
-    yield DerivedText("answer", row.intent.uuid, row.answer)
+    """What callers said, of the answer: neither names of fields nor the server's own words."""
+    answer = json.loads(row.answer or "null")
+    if isinstance(answer, dict) and str(answer.get("message", "")).startswith(f"Stored {answer.get('name')!r} ("):
+        answer = {**answer, "message": ""}  # counts, beside the title, which is a field of its own
+    if words := " ".join(_strings_in(answer)):
+        yield DerivedText("answer", row.intent.uuid, words)
+
+
+def _strings_in(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for one in value:
+            yield from _strings_in(one)
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            if name not in _OF_THE_SERVER:
+                yield from _strings_in(one)

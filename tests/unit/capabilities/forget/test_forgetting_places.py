@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.builders import a_change, a_fact, a_name, a_write, an_entity, at
+from tests.builders import a_change, a_fact, a_name, a_write, an_entity, an_episode, at
 from tests.unit.capabilities.forget.test_forgetting_forms import ParsedRequest
 from tests.unit.capabilities.forget.test_forgetting_names import NOTHING, Notes
 from tests.worlds.reading_world import UNKNOWN
@@ -421,3 +421,39 @@ async def test_the_name_of_an_attribute_goes_and_another_form_in_one_is_reported
     assert line == "1 summary holds 'bertrada2', which may be meant: forget with query='bertrada2' takes it out"
     await world.forgotten(query="bertrada2")
     assert "bertrada" not in world.everything
+
+
+async def answered(world: Placed) -> str:
+    """A note whose answer is kept, as ``add_memory`` answers; the uuid of its write."""
+    answer = {
+        "message": "Stored 'A cup' (2025-03-01): entities: 1 created.",
+        "status": "stored",
+        "group_id": "t1",
+        "name": "A cup",
+        "entities": [{"uuid": UNKNOWN, "name": "Bertrada", "outcome": "created"}],
+        "next_steps": "search_nodes shows what is known by default.",
+        "related": ["Bertrada likes zebras."],
+    }
+    write = a_write(an_episode("A cup stood there.", name="A cup"))
+    await world.journal.append(write, {}, "hash", answer)
+    await world.given(write)
+    await world.journal.written(write.uuid)
+    return write.uuid
+
+
+@pytest.mark.parametrize("query", ["stored", "created", "name", "uuid", "default", "null", "t1", "next_steps"])
+async def test_words_of_the_server_in_an_answer_are_no_words_of_the_memory(query: str) -> None:
+    """Without its answer a write cannot be repeated safely."""
+    world = Placed()
+    uuid = await answered(world)
+    preview = await world.forgetting.forget(world.caller, Forget(query=query))
+    assert preview.status == "nothing", preview
+    assert "Bertrada" in str(world.journal.table[uuid].answer)
+
+
+async def test_an_answer_with_words_of_others_goes() -> None:
+    world = Placed()
+    uuid = await answered(world)
+    done = await world.forgotten(query="zebras")
+    assert says_gone(done)
+    assert "zebras" not in str(world.journal.table[uuid].answer)
