@@ -60,9 +60,7 @@ class Wire:
         return Wire(self._web, None, token)
 
     async def ask(self, method: str, params: Any) -> dict[str, Any]:
-        headers = (
-            {"mcp-session-id": self._session} if self._session else {**MODERN, "mcp-method": method, **self._token}
-        )
+        headers = self._headers(method)
         if self._session is None and isinstance(params, dict):
             params = {**params, **META}
             name = params.get("uri" if method.startswith("resources/") else "name")
@@ -73,6 +71,13 @@ class Wire:
         lines = [line.removeprefix("data:") for line in answer.text.splitlines() if line.startswith("data:")]
         found: dict[str, Any] = json.loads(lines[-1] if lines else answer.text)
         return found
+
+    async def send(self, method: str, body: str) -> httpx2.Response:
+        """Whatever stands in the body."""
+        return await self._web.post("/mcp", content=body, headers=self._headers(method))
+
+    def _headers(self, method: str) -> dict[str, str]:
+        return {"mcp-session-id": self._session} if self._session else {**MODERN, "mcp-method": method, **self._token}
 
 
 @asynccontextmanager
@@ -154,6 +159,20 @@ async def test_what_is_no_message_is_refused_in_one_sentence(era: str, workers: 
             assert error["message"].count(".") <= 1
             assert len(error["message"]) < 80
             assert "omebody" not in answer.text
+
+
+@pytest.mark.parametrize("era", ["older", "newer"])
+@pytest.mark.parametrize("identity", ["1.5", "{}", "[1]", "true", "null", "NaN"])
+async def test_a_request_whose_id_is_neither_text_nor_a_whole_number_is_refused(
+    era: str, identity: str, doors: Doors
+) -> None:
+    """The SDK takes it for a notification: who asked would wait for an answer that never comes."""
+    async with wire(doors, era) as sent:
+        answer = await sent.send(
+            "ping", f'{{"jsonrpc": "2.0", "id": {identity}, "method": "ping", "params": {json.dumps(META)}}}'
+        )
+        assert answer.status_code == 400
+        assert answer.json()["error"]["code"] in (INVALID_REQUEST, PARSE_ERROR)
 
 
 @pytest.mark.parametrize("era", ["older", "newer"])
