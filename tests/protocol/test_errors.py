@@ -137,6 +137,8 @@ async def test_a_prompt_without_its_argument_is_an_error_of_the_request(client: 
         await client.get_prompt("record_decision", {})
     with pytest.raises(MCPError, match="Prompts: journal_session"):
         await client.get_prompt("no_such_prompt", {})
+    with pytest.raises(MCPError, match=r"record_decision: decision has 50,001 characters, at most 50,000 are allowed"):
+        await client.get_prompt("record_decision", {"decision": "x" * 50_001})
 
 
 @requirement("G-14")

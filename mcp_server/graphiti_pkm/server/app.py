@@ -33,6 +33,7 @@ from graphiti_pkm.server.transports.draining import CLOSING_SECONDS, Draining, e
 from graphiti_pkm.server.transports.openings import Openings
 from graphiti_pkm.server.transports.stdio import serve_stdio
 from graphiti_pkm.settings.loader import APP, Settings
+from graphiti_pkm.toolkit.bounds import too_many_characters
 from graphiti_pkm.toolkit.services import Services
 from graphiti_pkm.toolkit.tool import ToolSpec
 
@@ -40,6 +41,8 @@ Parts: TypeAlias = Callable[[], tuple[Start, Counted | None]]
 """Called in each process; returns how to start its services and what counts its calls."""
 
 TOOLSETS_HEADER = "x-mcp-toolsets"
+_LONGEST_ARGUMENT = 50_000
+"""Characters of an argument of a prompt, which is repeated in the answer; a pasted decision fits."""
 _LONGEST_NAME = 64
 _WORKER_SECONDS = CLOSING_SECONDS + 5.0
 """How long a worker may take to close after its calls are answered: longer than its own limit."""
@@ -131,6 +134,10 @@ class MemoryServer(MCPServer[Backend]):
             shown = unknown[0] if unknown[0].isidentifier() and len(unknown[0]) <= _LONGEST_NAME else "of that name"
             message = f"{name} has no argument {shown}. Its arguments: {', '.join(known)}."
             raise MCPError(code=INVALID_PARAMS, message=message)
+        for argument, value in (arguments or {}).items():
+            if len(str(value)) > _LONGEST_ARGUMENT:
+                message = f"{name}: {too_many_characters(argument, len(str(value)), _LONGEST_ARGUMENT)}."
+                raise MCPError(code=INVALID_PARAMS, message=message)
         wanted = [argument.name for argument in prompts[name].arguments or [] if argument.required]
         missing = [argument for argument in wanted if not (arguments or {}).get(argument)]
         if missing:
