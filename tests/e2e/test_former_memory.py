@@ -2,7 +2,8 @@
 
 The earlier version is the last commit before the package was arranged by capability. Of a commit that is older still,
 with an older schema of the graph, a data directory is kept as ``tests/data/former_memory.tar.gz``;
-``python -m tests.e2e.test_former_memory`` makes it anew from the history.
+``python -m tests.e2e.test_former_memory`` makes it anew from the history. The tests that run the earlier version itself take
+its code from the history as well, which a shallow checkout or an archive does not have: they stay with the storms.
 """
 
 import asyncio
@@ -15,6 +16,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from mcp import StdioServerParameters
 from mcp.client import Client
 from mcp.client.stdio import stdio_client
@@ -106,6 +108,7 @@ async def test_a_kept_memory_with_an_older_schema_opens(tmp_path: Path) -> None:
         await check(call)
 
 
+@pytest.mark.storm
 async def test_a_memory_of_the_earlier_version_opens(tmp_path: Path) -> None:
     async with server(package_of(FORMER, tmp_path), tmp_path / "data") as call:
         await fill(call)
@@ -113,6 +116,7 @@ async def test_a_memory_of_the_earlier_version_opens(tmp_path: Path) -> None:
         await check(call)
 
 
+@pytest.mark.storm
 async def test_the_earlier_version_opens_a_memory_of_this_one(tmp_path: Path) -> None:
     package = package_of(FORMER, tmp_path)
     async with server(ROOT / "mcp_server", tmp_path / "data") as call:
