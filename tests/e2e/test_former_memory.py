@@ -2,8 +2,8 @@
 
 The earlier version is the last commit before the package was arranged by capability. Of a commit that is older still,
 with an older schema of the graph, a data directory is kept as ``tests/data/former_memory.tar.gz``;
-``python -m tests.e2e.test_former_memory`` makes it anew from the history. The tests that run the earlier version itself take
-its code from the history as well, which a shallow checkout or an archive does not have: they stay with the storms.
+``python -m tests.e2e.test_former_memory`` makes it anew from the history. The tests that run the earlier version itself
+take its code from the history as well, which a shallow checkout or an archive does not have: they stay with the storms.
 """
 
 import asyncio
