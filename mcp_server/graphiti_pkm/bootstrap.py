@@ -36,8 +36,7 @@ from graphiti_pkm.storage.graph.embedded.preflight import require
 from graphiti_pkm.storage.graph.locks.leases import Fences, LeasedGroupLocks
 from graphiti_pkm.storage.graph.locks.locks import FlockGroupLocks
 from graphiti_pkm.storage.graph.measured_database import measured
-from graphiti_pkm.storage.graph.opening import Host, opening
-from graphiti_pkm.storage.graph.sqlite.host import SqliteHost
+from graphiti_pkm.storage.graph.opening import Host, SqliteHost, opening
 from graphiti_pkm.storage.graph.sqlite.store import SqliteGraph
 from graphiti_pkm.storage.graph.store import GraphStore
 from graphiti_pkm.storage.jobs import Jobs
@@ -162,9 +161,9 @@ class _Stores:
 
 def _stores(settings: Settings, metrics: Metrics) -> _Stores:
     """Raises ConfigurationError."""
+    file = journal_file(settings)
+    journal = SqliteJournal(settings.data_dir, file=file)
     if settings.effective_backend == "sqlite":
-        file = journal_file(settings)
-        journal = SqliteJournal(settings.data_dir, file=file)
         return _Stores(SqliteGraph(file), journal, SqliteHost(), lambda _: None)
     opened = opening(settings)
     server = server_id(settings.data_dir) if opened.host.is_shared else None
@@ -174,7 +173,7 @@ def _stores(settings: Settings, metrics: Metrics) -> _Stores:
     def when_restarted(act: Callable[[], None]) -> None:
         opened.on_restart = act
 
-    return _Stores(graph, SqliteJournal(settings.data_dir), opened.host, when_restarted, server, fences)
+    return _Stores(graph, journal, opened.host, when_restarted, server, fences)
 
 
 def _background_work(memory: Memory, graph: GraphStore | SqliteGraph, stop: asyncio.Event) -> list[asyncio.Task[None]]:

@@ -16,7 +16,7 @@ from graphiti_pkm.capabilities.explore.assembly import WALKS_PART
 from graphiti_pkm.core.model.queries import FactFilter, Window
 from graphiti_pkm.core.model.records import Fact, WriteIntent
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.storage.graph.parts import walks
+from graphiti_pkm.storage.graph import path_search
 from graphiti_pkm.storage.graph.queries import paths as queries_paths
 from graphiti_pkm.storage.graph.sqlite.store import SqliteGraph
 from graphiti_pkm.storage.graph.store import GraphStore
@@ -115,7 +115,7 @@ async def test_a_search_between_two_hubs_that_gets_out_of_hand_is_refused(
     tail = [an_entity(f"Tail {i}") for i in range(3)]
     facts += [a_fact(one, other) for one, other in pairwise([hubs[0], *tail])]
     await falkor_graph.writer.apply(a_write(*hubs, *spokes[0], *spokes[1], *tail, *facts), {})
-    monkeypatch.setattr(walks, "MOST_FACTS", 8)
+    monkeypatch.setattr(path_search, "MOST_FACTS", 8)
     (path,) = await falkor_graph.part(WALKS_PART).shortest_paths(hubs[0].uuid, tail[-1].uuid, FACTS, 4, 3)
     assert len(path) == 3
     with pytest.raises(InvalidInput, match="fewer max_hops"):

@@ -79,7 +79,45 @@ class Host(Protocol):
         ...
 
 
-class RemoteHost:
+class IdleHost:
+    """A host with nothing to do: no process of ours to start, no files of ours to repair or sweep."""
+
+    def attention(self) -> Sequence[str]:
+        return ()
+
+    def is_whole(self) -> bool:
+        return True
+
+    def made_whole(self) -> None:
+        return
+
+    def last_repair(self) -> str | None:
+        return None
+
+    async def sweep(self) -> bool:
+        return True
+
+    def remainder(self) -> str:
+        return ""
+
+    async def info(self) -> DatabaseInfo | None:
+        return None
+
+    async def memory_usage(self) -> int | None:
+        return None
+
+    def release(self) -> None:
+        return
+
+
+class SqliteHost(IdleHost):
+    """An embedded memory: one file, no process of its own."""
+
+    backend = "SQLite"
+    is_shared = False
+
+
+class RemoteHost(IdleHost):
     """A database that someone else runs elsewhere: we neither start, repair nor clean it."""
 
     is_shared = True
@@ -99,29 +137,8 @@ class RemoteHost:
     def attention(self) -> Sequence[str]:
         return self._notes
 
-    def is_whole(self) -> bool:
-        return True
-
-    def made_whole(self) -> None:
-        return
-
-    def last_repair(self) -> str | None:
-        return None
-
-    async def sweep(self) -> bool:
-        return True
-
     def remainder(self) -> str:
         return _KEPT_BY.get(self.backend, "")
-
-    async def info(self) -> DatabaseInfo | None:
-        return None
-
-    async def memory_usage(self) -> int | None:
-        return None
-
-    def release(self) -> None:
-        return
 
 
 @dataclass

@@ -7,6 +7,7 @@ from graphiti_pkm.core.model.names import measure_key as key_of_measure
 from graphiti_pkm.core.model.queries import FactFilter, FactPage, NeighbourCount, Window
 from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.storage.graph import mapping
+from graphiti_pkm.storage.graph.ordering import in_order
 from graphiti_pkm.storage.graph.parts.part import Part
 from graphiti_pkm.storage.graph.queries import changes as queries_changes
 from graphiti_pkm.storage.graph.queries import episodes as queries_episodes
@@ -49,8 +50,7 @@ class Facts(Part):
 
     async def facts_under(self, uuids: Sequence[str], wanted: FactFilter) -> list[Fact]:
         (found,) = await (await self._db()).read(queries_read.facts_under(uuids, wanted))
-        facts = {row["uuid"]: mapping.fact(row) for row in found}
-        return [facts[uuid] for uuid in uuids if uuid in facts]
+        return in_order(uuids, map(mapping.fact, found))
 
     async def first_fact(
         self, entity_uuid: str | None, group_ids: Sequence[str], relations: Sequence[str]

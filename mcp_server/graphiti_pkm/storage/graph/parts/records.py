@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
 
 from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.queries import EntityFilter, GroupSize, NameBook, Window
@@ -10,13 +9,12 @@ from graphiti_pkm.core.model.records import Entity, Episode, Fact, Name
 from graphiti_pkm.core.ports.graph import RecordKind
 from graphiti_pkm.storage.graph import mapping
 from graphiti_pkm.storage.graph.database import Database
+from graphiti_pkm.storage.graph.ordering import in_order
 from graphiti_pkm.storage.graph.parts.part import Part
 from graphiti_pkm.storage.graph.queries import read as queries_read
 
 WHOLE_UUID = 36
 _KEY_SEPARATOR = "\x1f"
-
-_Record = TypeVar("_Record", Entity, Episode, Fact)
 
 
 class Records(Part):
@@ -37,15 +35,15 @@ class Records(Part):
 
     async def get_entities(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Entity]:
         (found,) = await (await self._db()).read(queries_read.entities(uuids, group_ids))
-        return _in_order(uuids, map(mapping.entity, found))
+        return in_order(uuids, map(mapping.entity, found))
 
     async def get_episodes(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Episode]:
         (found,) = await (await self._db()).read(queries_read.episodes(uuids, group_ids))
-        return _in_order(uuids, map(mapping.episode, found))
+        return in_order(uuids, map(mapping.episode, found))
 
     async def get_facts(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Fact]:
         (found,) = await (await self._db()).read(queries_read.facts(uuids, group_ids))
-        return _in_order(uuids, map(mapping.fact, found))
+        return in_order(uuids, map(mapping.fact, found))
 
     async def get_names(self, keys: Sequence[str]) -> dict[str, Name]:
         missing: dict[str, set[str]] = defaultdict(set)
@@ -105,8 +103,3 @@ class Records(Part):
     async def entity_page(self, wanted: EntityFilter, window: Window) -> tuple[list[Entity], int]:
         page, total = await (await self._db()).read_apart(*queries_read.entity_page(wanted, window))
         return list(map(mapping.entity, page)), total[0]["total"]
-
-
-def _in_order(uuids: Sequence[str], found: "map[_Record]") -> list[_Record]:
-    by_uuid = {record.uuid: record for record in found}
-    return [by_uuid[uuid] for uuid in uuids if uuid in by_uuid]

@@ -1,14 +1,13 @@
 """The part ``search``: full text and vectors, hits by uuid, best first."""
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
 from graphiti_pkm.core.model.records import Episode, Vector
-from graphiti_pkm.errors import EmbeddingMismatch
 from graphiti_pkm.storage.graph import mapping
+from graphiti_pkm.storage.graph.checks import is_comparable
 from graphiti_pkm.storage.graph.parts.part import Part
 from graphiti_pkm.storage.graph.queries import search as queries_search
 from graphiti_pkm.storage.graph.queries import vectors as queries_vectors
@@ -19,12 +18,6 @@ from graphiti_pkm.storage.graph.vector_indexes import ENTITIES, FACTS, PASSAGES,
 def scores(found: Iterable[Row]) -> dict[str, float]:
     """By uuid, in the order of the rows."""
     return {row["uuid"]: float(row["score"]) for row in found}
-
-
-def is_direction(vector: Vector) -> bool:
-    """False for zero vectors and for those with infinities, whose cosine is not a number."""
-    length = math.fsum(value * value for value in vector)
-    return math.isfinite(length) and length > 0
 
 
 class Searches(Part):
@@ -120,10 +113,4 @@ class Searches(Part):
         dimension = await self._opened.dimension()
         if dimension is not None and dimension != len(vector):
             dimension = await self._opened.dimension(is_new=True)
-        if dimension is not None and dimension != len(vector):
-            raise EmbeddingMismatch(
-                f"The database holds vectors of {dimension} dimensions, the search has {len(vector)}: "
-                "another embedding model wrote it. Use the settings that wrote it, or change the memory to these with "
-                "`graphiti-pkm reembed`."
-            )
-        return dimension is not None and is_direction(vector)
+        return is_comparable(vector, dimension, "database")

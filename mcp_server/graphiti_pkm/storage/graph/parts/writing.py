@@ -8,18 +8,24 @@ from collections.abc import Iterator, Sequence
 from uuid import UUID, uuid5
 
 from graphiti_pkm.core.health import LastWrite
-from graphiti_pkm.core.model.records import Entity, Name, Record, RemainingNames, Vector, Vectors, WriteIntent
+from graphiti_pkm.core.model.records import Entity, Record, RemainingNames, Vectors, WriteIntent
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.errors import InvalidInput, Unavailable, WriteFailed
 from graphiti_pkm.storage.graph import mapping
+from graphiti_pkm.storage.graph.checks import check_stored, used_vectors
 from graphiti_pkm.storage.graph.database import Refused
 from graphiti_pkm.storage.graph.locks.leases import Fence, Fences
 from graphiti_pkm.storage.graph.parts.part import OpenGraph, Part
-from graphiti_pkm.storage.graph.parts.search import is_direction
 from graphiti_pkm.storage.graph.queries import sagas as queries_sagas
 from graphiti_pkm.storage.graph.queries import write as queries_write
 from graphiti_pkm.storage.graph.queries.locks import fence_values
-from graphiti_pkm.storage.graph.queries.search import scope, searchable_name, searchable_with_parts
+from graphiti_pkm.storage.graph.queries.search import (
+    name_texts,
+    scope,
+    searchable_name,
+    searchable_with_parts,
+    spelling_key,
+)
 from graphiti_pkm.storage.graph.queries.values import Query, Row, digest
 from graphiti_pkm.storage.graph.queries.write import Section, vector_row
 from graphiti_pkm.storage.graph.shared_readings import reading_sections
@@ -27,7 +33,6 @@ from graphiti_pkm.storage.graph.values import Instant
 
 _log = logging.getLogger(__name__)
 
-_SPELLING = "\x1f"
 _PROBE = "write probe"
 
 NOT_NOW = "The database cannot store anything right now; its disk may be full. Its own log says more."
@@ -92,24 +97,17 @@ class Writer(Part):
     async def _check_vectors(self, intent: WriteIntent, vectors: Vectors) -> int | None:
         """The dimension to record if these are the first vectors of the database.
 
-        One vector of another dimension would break every later search of its group, a zero one has no cosine.
-
         Raises:
             WriteFailed: nothing was sent.
         """
-        used = list(_used_vectors(intent, vectors))
+        used = used_vectors(intent, vectors)
         if not used:
             return None
         known = await self._opened.dimension()
         if any(len(vector) != known for vector in used):
             known = await self._opened.dimension(is_new=True)  # another process may have changed the model
         dimension = known or len(used[0])
-        if any(len(vector) != dimension for vector in used):
-            raise WriteFailed(
-                f"Nothing was stored: the database holds embeddings of {dimension} dimensions, these differ."
-            )
-        if not all(map(is_direction, used)):
-            raise WriteFailed("Nothing was stored: an embedding is zero or not finite.")
+        check_stored(used, dimension, "database")
         return dimension if known is None else None
 
     async def _outdated_labels(self, intent: WriteIntent) -> dict[str, tuple[str, ...]]:
@@ -119,16 +117,6 @@ class Writer(Part):
         kept = {entity.uuid: {"Entity", entity.label} for entity in intent.entities}
         (found,) = await (await self._db()).read(queries_write.labels(list(kept)))
         return {row["uuid"]: tuple(sorted({*row["labels"]} - kept[row["uuid"]])) for row in found}
-
-
-def _used_vectors(intent: WriteIntent, vectors: Vectors) -> Iterator[Vector]:
-    for records in (intent.entities, intent.facts, intent.passages, intent.communities or ()):
-        for record in records:
-            if record.uuid in vectors:
-                yield vectors[record.uuid]
-    for uuid in intent.new_vectors.uuids if intent.new_vectors else ():
-        if uuid in vectors:
-            yield vectors[uuid]
 
 
 def _write(
@@ -218,7 +206,6 @@ def _names(intent: WriteIntent) -> list[object]:
 
 
 def _aliases(intent: WriteIntent) -> list[object]:
-    """Each alias and spelling is a separate search text, so that adding one needs no others."""
     return [
         {
             "name_id": digest(name.key),
@@ -228,15 +215,8 @@ def _aliases(intent: WriteIntent) -> list[object]:
             "search_text": searchable_name(text),
         }
         for name in intent.names
-        for key, text in _search_texts(name)
+        for key, text in name_texts(name)
     ]
-
-
-def _search_texts(name: Name) -> Iterator[tuple[str, str]]:
-    if name.is_alias:
-        yield name.key, name.text
-    for spelling in name.spellings:
-        yield f"{name.key}{_SPELLING}{spelling}", spelling
 
 
 def _facts(intent: WriteIntent, vectors: Vectors) -> list[object]:
@@ -321,7 +301,7 @@ def _forgotten(intent: WriteIntent) -> Iterator[Section]:
 
 def _remaining_names(left: RemainingNames) -> object:
     """The remaining names and search texts of an entity, with their search terms."""
-    spelt = [f"{name.key}{_SPELLING}{text}" for name in left.names for text in (name.text, *name.spellings)]
+    spelt = [spelling_key(name, text) for name in left.names for text in (name.text, *name.spellings)]
     ids = [digest(name.key) for name in left.names]
     return {
         "entity_uuid": left.entity_uuid,

@@ -21,11 +21,11 @@ _UNIT: dict[SourceMode, str] = {
     "paragraph": "p.paragraph",
     "episode": "0",
 }
-_NOT_COMPARED = -2_000_000
+NOT_COMPARED = -2_000_000
 COSINE_UNITS = 1_000_000
 """Cosines are sorted and paged as whole millionths: a decimal in a cursor may not come back as it was."""
 
-_NEAR = 2
+NEAR = 2
 """A part is behind the fact if its cosine is half of the best or more. Measured by hand with MiniLM: sentences that
 tell a fact have 0.3 to 0.9, others of the same note -0.05 to 0.2; only the fact's own words tell what is near."""
 
@@ -41,7 +41,7 @@ def fact_sources(fact: Fact, group_ids: Sequence[str], mode: SourceMode, window:
       WITH e, p, CASE WHEN p IS NULL THEN -2.0 ELSE 1 - vec.cosineDistance(p.embedding, v) END AS s,
         CASE WHEN e.uuid <> $quoted THEN 0 WHEN p IS NULL THEN 1
           WHEN p.start < $quote_end AND p.end > $quote_start THEN 1 ELSE 0 END AS q
-      WITH e, p, q, CASE WHEN s >= -1.5 THEN toInteger(round(s * {COSINE_UNITS})) ELSE {_NOT_COMPARED} END AS s
+      WITH e, p, q, CASE WHEN s >= -1.5 THEN toInteger(round(s * {COSINE_UNITS})) ELSE {NOT_COMPARED} END AS s
       ORDER BY q DESC, s DESC, p.start
       WITH e.uuid AS id, coalesce(e.valid_at, e.created_at, $dawn) AS va, {_UNIT[mode]} AS unit, max(q) AS first,
         max(s) AS score, min(p.start) AS start, max(p.end) AS end, head(collect(p.start)) AS best
@@ -50,7 +50,7 @@ def fact_sources(fact: Fact, group_ids: Sequence[str], mode: SourceMode, window:
       UNWIND told AS t UNWIND t[3] AS u
       WITH t[0] AS id, t[1] AS va, t[2] AS own, u[0] AS first, u[1] AS score, u[2] AS start, u[3] AS end, u[4] AS best,
         top, held
-      WHERE first = 1 OR score = own OR score * {_NEAR} >= top"""
+      WHERE first = 1 OR score = own OR score * {NEAR} >= top"""
     values: dict[str, object] = {
         "fact": fact.uuid,
         "groups": group_ids,
@@ -76,7 +76,7 @@ def fact_sources(fact: Fact, group_ids: Sequence[str], mode: SourceMode, window:
 
 def is_compared(score: int) -> bool:
     """False for the score of what has no vector, or one without a direction."""
-    return score > _NOT_COMPARED
+    return score > NOT_COMPARED
 
 
 _DEGREE = "indegree({node}, 'RELATES_TO') + outdegree({node}, 'RELATES_TO')"

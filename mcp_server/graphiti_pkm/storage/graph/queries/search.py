@@ -3,13 +3,14 @@
 import hashlib
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import accumulate, product
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from graphiti_pkm.core.model.names import fold, joined_words, name_beginnings, word_parts
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter
+from graphiti_pkm.core.model.records import Name
 from graphiti_pkm.storage.graph.queries.facts import facts_matched
 from graphiti_pkm.storage.graph.queries.parts import (
     EPISODE_COLUMNS,
@@ -66,6 +67,19 @@ def searchable_name(name: str, summary: str = "") -> SearchText:
     return SearchText(" ".join((searchable(f"{name} {summary}"), *name_beginnings(name))))
 
 
+def spelling_key(name: Name, text: str) -> str:
+    """What marks the search text of one spelling among those of an entity."""
+    return f"{name.key}\x1f{text}"
+
+
+def name_texts(name: Name) -> Iterator[tuple[str, str]]:
+    """Each alias and spelling with its key: a separate search text, so that adding one needs no others."""
+    if name.is_alias:
+        yield name.key, name.text
+    for spelling in name.spellings:
+        yield spelling_key(name, spelling), spelling
+
+
 class Weighed(NamedTuple):
     """A word of a search, and what it adds to the score of a record."""
 
@@ -99,10 +113,27 @@ def weighed(asked: Sequence[FullText], held: Mapping[int, int]) -> list[Weighed]
     """
     total = sum(held.values())
     rarest = sorted(held, key=lambda place: (held[place], place))
-    return [Weighed(asked[i], round(_UNIT * math.log1p(total / held[i])), held[i]) for i in rarest]
+    return [Weighed(asked[i], weight(held[i], total), held[i]) for i in rarest]
 
 
-def deciding(words: Sequence[Weighed]) -> Sequence[Weighed]:
+def weight(held: int, total: int) -> int:
+    """Of a word that ``held`` texts contain, where the words of the search have ``total`` hits together."""
+    return round(_UNIT * math.log1p(total / held))
+
+
+class Counted(Protocol):
+    """A word of a search."""
+
+    @property
+    def held(self) -> int:
+        """The number of texts that contain it."""
+        ...
+
+
+_Word = TypeVar("_Word", bound=Counted)
+
+
+def deciding(words: Sequence[_Word]) -> Sequence[_Word]:
     """The rarest words, up to the one with which the hits are so many that common words hardly change the best."""
     before = accumulate((word.held for word in words), initial=0)
     return [word for word, hits in zip(words, before, strict=False) if hits < _MOST_HITS]

@@ -4,14 +4,11 @@ FalkorDB rolls back a single query as a whole if any part fails, which MULTI doe
 out; the texts are constants except for entity labels.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.storage.graph.checks import checked_label
 from graphiti_pkm.storage.graph.queries.locks import FENCED
 from graphiti_pkm.storage.graph.queries.values import Query, Row
-
-_LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 
 _ONCE = """OPTIONAL MATCH (w:Write {uuid: $write}) WITH count(w) AS times
 UNWIND CASE times WHEN 0 THEN [1] ELSE [] END AS go"""
@@ -194,9 +191,7 @@ def _subqueries(sections: Sequence[Section]) -> Iterator[str]:
 
 
 def _label(name: str) -> str:
-    if _LABEL.fullmatch(name) is None:
-        raise InvalidInput("An entity type is a word of at most 64 letters, digits and _, starting with a letter.")
-    return f"`{name}`"
+    return f"`{checked_label(name)}`"
 
 
 def vector_row(uuid: str, row: Row, vectors: Mapping[str, object]) -> Row:

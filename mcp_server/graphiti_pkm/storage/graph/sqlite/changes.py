@@ -9,10 +9,9 @@ from graphiti_pkm.core.model.records import Fact, RecordedChange
 from graphiti_pkm.storage.graph.sqlite import episodes, facts, values, vectors
 from graphiti_pkm.storage.graph.sqlite.file import Row
 from graphiti_pkm.storage.graph.sqlite.part import SqlitePart
-from graphiti_pkm.storage.graph.sqlite.values import CHANGE_COLUMNS, as_list, instant_key, micros
+from graphiti_pkm.storage.graph.sqlite.values import CHANGE_COLUMNS, IN_GROUPS, as_list, instant_key, micros
 from graphiti_pkm.storage.graph.sqlite.vector_cache import unit_vector
 
-_IN_GROUPS = "IN (SELECT value FROM json_each(:groups))"
 _EVENT, _ADDITION = 0, 1
 """In one instant what ended comes before what was added."""
 _FIRST_EPISODE = "(SELECT x.episode_uuid FROM fact_episode x WHERE x.fact_uuid = c.uuid ORDER BY x.place LIMIT 1)"
@@ -63,7 +62,7 @@ def _source(
         "recorded_until": micros(wanted.recorded_until),
         "limit": window.limit,
     }
-    where = f"c.group_id {_IN_GROUPS} AND c.{at} >= :since AND c.{at} <= :recorded_until {more}"
+    where = f"c.group_id {IN_GROUPS} AND c.{at} >= :since AND c.{at} <= :recorded_until {more}"
     if wanted.until is not None:
         where += f" AND c.{at} < :until"
         parameters["until"] = micros(wanted.until)
@@ -88,7 +87,7 @@ def _source(
 def of_fact(db: sqlite3.Connection, fact_uuid: str, group_ids: Sequence[str], limit: int) -> list[RecordedChange]:
     """Newest first, those of one write in the opposite of its order."""
     found = db.execute(
-        f"""SELECT {CHANGE_COLUMNS} FROM change c WHERE c.fact_uuid = :fact AND c.group_id {_IN_GROUPS}
+        f"""SELECT {CHANGE_COLUMNS} FROM change c WHERE c.fact_uuid = :fact AND c.group_id {IN_GROUPS}
         ORDER BY c.recorded_at DESC, c.place DESC, c.uuid LIMIT :limit""",
         {"fact": fact_uuid, "groups": as_list(group_ids), "limit": limit},
     )
@@ -99,8 +98,8 @@ def retired_by(db: sqlite3.Connection, cause: str, uuid: str, group_ids: Sequenc
     """Facts that an episode (``episode_uuid``) or another fact (``replaced_by``) ended or voided."""
     return facts.newest_created(
         db,
-        f"""change c JOIN fact f ON f.uuid = c.fact_uuid WHERE c.{cause} = :uuid AND c.group_id {_IN_GROUPS}
-        AND c.kind IN ('retired', 'voided') AND f.group_id {_IN_GROUPS}""",
+        f"""change c JOIN fact f ON f.uuid = c.fact_uuid WHERE c.{cause} = :uuid AND c.group_id {IN_GROUPS}
+        AND c.kind IN ('retired', 'voided') AND f.group_id {IN_GROUPS}""",
         {"uuid": uuid, "groups": as_list(group_ids)},
         limit,
     )
@@ -110,7 +109,7 @@ def replacements(db: sqlite3.Connection, fact_uuids: Sequence[str], group_ids: S
     """What took the place of each fact whose newest ending names it."""
     found = db.execute(
         f"""SELECT u.value AS fact, (SELECT c.replaced_by FROM change c
-          WHERE c.fact_uuid = u.value AND c.group_id {_IN_GROUPS} AND c.kind IN ('retired', 'voided')
+          WHERE c.fact_uuid = u.value AND c.group_id {IN_GROUPS} AND c.kind IN ('retired', 'voided')
           ORDER BY c.recorded_at DESC, c.place DESC LIMIT 1) AS successor
         FROM json_each(:facts) u""",
         {"facts": as_list(dict.fromkeys(fact_uuids)), "groups": as_list(group_ids)},
@@ -135,7 +134,7 @@ def nearest_sentences(
     wanted = {
         row[0]
         for row in db.execute(
-            f"SELECT f.uuid FROM json_each(:facts) u JOIN fact f ON f.uuid = u.value WHERE f.group_id {_IN_GROUPS}",
+            f"SELECT f.uuid FROM json_each(:facts) u JOIN fact f ON f.uuid = u.value WHERE f.group_id {IN_GROUPS}",
             {"facts": as_list(dict.fromkeys(fact for fact, _ in pairs)), "groups": as_list(group_ids)},
         )
     }
@@ -147,7 +146,7 @@ def nearest_sentences(
         compared = db.execute(
             f"""SELECT p.start, p."end", v.data FROM passage p JOIN episode e ON e.uuid = p.episode_uuid
             JOIN vector v ON v.uuid = p.uuid WHERE p.episode_uuid = :episode AND p.start < :chars
-            AND e.group_id {_IN_GROUPS}""",
+            AND e.group_id {IN_GROUPS}""",
             {"episode": episode, "chars": chars, "groups": as_list(group_ids)},
         )
         near = [(float(unit_vector(row["data"]) @ of_facts[fact]), row["start"], row["end"]) for row in compared]

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
 
+from graphiti_pkm.core.health import LastWrite
 from graphiti_pkm.core.model.places import Place, Stretch
 from graphiti_pkm.core.model.queries import (
     EntityFilter,
@@ -47,7 +48,7 @@ from graphiti_pkm.storage.graph.sqlite import (
     words,
     writing,
 )
-from graphiti_pkm.storage.graph.sqlite.part import SqlitePart
+from graphiti_pkm.storage.graph.sqlite.part import OpenFile, SqlitePart
 from graphiti_pkm.storage.graph.sqlite.values import as_list
 
 
@@ -340,8 +341,13 @@ class Indexes(SqlitePart):
 class Writer(SqlitePart):
     """The port ``GraphWriter``."""
 
+    def __init__(self, opened: OpenFile) -> None:
+        super().__init__(opened)
+        self._last_write = LastWrite(self._try_to_write, self._file.silence)
+
     async def apply(self, intent: WriteIntent, vectors: Vectors) -> None:
         await self._file.write(lambda db: writing.apply(db, intent, vectors))
+        self._last_write.ended(None)
 
     def effect(self, intent: WriteIntent, vectors: Vectors) -> Effect:
         return lambda db: self._file.within(db, lambda prepared: writing.apply(prepared, intent, vectors))
@@ -350,6 +356,9 @@ class Writer(SqlitePart):
         return await self._file.read(lambda db: writing.applied(db, write_uuids))
 
     async def refusal(self) -> str | None:
+        return await self._last_write.refusal()
+
+    async def _try_to_write(self, _was_refused: bool) -> str | None:
         try:
             await self._file.write(lambda db: db.execute("INSERT OR REPLACE INTO graph_meta VALUES ('probe', '')"))
         except PkmError as error:

@@ -7,20 +7,20 @@ from datetime import datetime, tzinfo
 from graphiti_pkm.core.model.places import Place, Steps, Stretch
 from graphiti_pkm.core.model.queries import EpisodeFilter, EpisodePage, TimelineSummary, Window
 from graphiti_pkm.core.model.records import Entity, Episode
+from graphiti_pkm.storage.graph.ordering import in_order
 from graphiti_pkm.storage.graph.sqlite import lookups, values
 from graphiti_pkm.storage.graph.sqlite.file import Row
 from graphiti_pkm.storage.graph.sqlite.part import SqlitePart
 from graphiti_pkm.storage.graph.sqlite.schema import DUSK
 from graphiti_pkm.storage.graph.sqlite.values import (
-    ENTITY_COLUMNS,
     EPISODE_COLUMNS,
+    IN_GROUPS,
     as_list,
     instant_key,
     micros,
     moment,
 )
 
-_IN_GROUPS = "IN (SELECT value FROM json_each(:groups))"
 _DAY = 86_400_000_000
 _QUARTER = 900_000_000
 _SECOND = 1_000_000
@@ -32,7 +32,7 @@ def condition(
     wanted: EpisodeFilter, *, of: str = "e", valid_at: str = "valid_at", recorded: str = "created_at"
 ) -> tuple[str, dict[str, object]]:
     """Everything in the filter but ``entity_uuid``, over a table ``of`` with these columns."""
-    parts = [f"{of}.group_id {_IN_GROUPS}"]
+    parts = [f"{of}.group_id {IN_GROUPS}"]
     parameters: dict[str, object] = {"groups": as_list(wanted.group_ids)}
     for name, instant, part in (
         ("recorded_until", wanted.recorded_until, f"{of}.{recorded} <= :recorded_until"),
@@ -43,6 +43,15 @@ def condition(
             parts.append(part)
             parameters[name] = micros(instant)
     return " AND ".join(parts), parameters
+
+
+def matched(wanted: EpisodeFilter) -> tuple[str, dict[str, object]]:
+    """The whole filter over ``episode e``."""
+    where, parameters = condition(wanted)
+    if wanted.entity_uuid is None:
+        return where, parameters
+    mentioning = "SELECT m.episode_uuid FROM mention m WHERE m.entity_uuid = :entity"
+    return f"{where} AND e.uuid IN ({mentioning})", {**parameters, "entity": wanted.entity_uuid}
 
 
 def _source(wanted: EpisodeFilter) -> tuple[str, str, str, dict[str, object]]:
@@ -112,11 +121,10 @@ def by_uuids(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[s
     """In the order asked."""
     found = db.execute(
         f"""SELECT {EPISODE_COLUMNS} FROM json_each(:uuids) u JOIN episode e ON e.uuid = u.value
-        WHERE e.group_id {_IN_GROUPS}""",
+        WHERE e.group_id {IN_GROUPS}""",
         {"uuids": as_list(dict.fromkeys(uuids)), "groups": as_list(group_ids)},
     )
-    by_uuid = {row["uuid"]: values.episode(row) for row in found}
-    return [by_uuid[uuid] for uuid in uuids if uuid in by_uuid]
+    return in_order(uuids, map(values.episode, found))
 
 
 def entities(
@@ -124,19 +132,10 @@ def entities(
 ) -> tuple[list[Entity], int]:
     """Distinct entities that they mention, by name and uuid, and the total."""
     parameters: dict[str, object] = {"uuids": as_list(episode_uuids), "groups": as_list(group_ids)}
-    matched = f"""entity n WHERE n.group_id {_IN_GROUPS} AND n.uuid IN (
+    where = f"""n.group_id {IN_GROUPS} AND n.uuid IN (
       SELECT m.entity_uuid FROM json_each(:uuids) u JOIN mention m ON m.episode_uuid = u.value
-      WHERE m.group_id {_IN_GROUPS})"""
-    (total,) = db.execute(f"SELECT count(*) FROM {matched}", parameters).fetchone()
-    further = ""
-    if window.after is not None:
-        further = "AND (n.name, n.uuid) > (:c0, :c1)"
-        parameters |= {"c0": window.after[0], "c1": window.after[1]}
-    found = db.execute(
-        f"SELECT {ENTITY_COLUMNS} FROM {matched} {further} ORDER BY n.name, n.uuid LIMIT :limit",
-        {**parameters, "limit": window.limit},
-    )
-    return list(map(values.entity, found)), total
+      WHERE m.group_id {IN_GROUPS})"""
+    return lookups.named_page(db, where, parameters, window)
 
 
 def openings(
@@ -145,7 +144,7 @@ def openings(
     """The first characters of each."""
     found = db.execute(
         f"""SELECT e.uuid, substr(e.content, 1, :chars) AS text FROM json_each(:uuids) u
-        JOIN episode e ON e.uuid = u.value WHERE e.group_id {_IN_GROUPS}""",
+        JOIN episode e ON e.uuid = u.value WHERE e.group_id {IN_GROUPS}""",
         {"uuids": as_list(dict.fromkeys(episode_uuids)), "groups": as_list(group_ids), "chars": chars},
     )
     return {row["uuid"]: row["text"] for row in found}
@@ -172,7 +171,7 @@ def places(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[str
     """Where these episodes stand in time."""
     found = db.execute(
         f"""SELECT e.uuid, e.group_id, e.valid_at, e.created_at FROM json_each(:uuids) u
-        JOIN episode e ON e.uuid = u.value WHERE e.group_id {_IN_GROUPS}""",
+        JOIN episode e ON e.uuid = u.value WHERE e.group_id {IN_GROUPS}""",
         {"uuids": as_list(dict.fromkeys(uuids)), "groups": as_list(group_ids)},
     )
     return {row["uuid"]: _place(row) for row in found}
@@ -214,7 +213,7 @@ def saga_steps(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence
             WHERE l.next_uuid = e.uuid AND p.group_id = e.group_id) AS previous,
           (SELECT min(p.uuid) FROM episode_link l JOIN episode p ON p.uuid = l.next_uuid
             WHERE l.previous_uuid = e.uuid AND p.group_id = e.group_id) AS following
-        FROM json_each(:uuids) u JOIN episode e ON e.uuid = u.value WHERE e.group_id {_IN_GROUPS}""",
+        FROM json_each(:uuids) u JOIN episode e ON e.uuid = u.value WHERE e.group_id {IN_GROUPS}""",
         {"uuids": as_list(dict.fromkeys(uuids)), "groups": as_list(group_ids)},
     )
     return {

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from graphiti_pkm.core.model.queries import FactFilter, FactPage, NeighbourCount, Window
 from graphiti_pkm.core.model.records import Fact
+from graphiti_pkm.storage.graph.ordering import in_order
 from graphiti_pkm.storage.graph.sqlite import values
 from graphiti_pkm.storage.graph.sqlite.file import Row
 from graphiti_pkm.storage.graph.sqlite.schema import DAWN, DUSK
@@ -19,8 +20,9 @@ _UNLIKE_STATES = "('event', 'plan', 'reading')"
 _NO_CHANGE = "('proposed', 'rejected', 'deleted')"
 """Kinds of changes that leave the values as they are."""
 
-_EPISODES = """(SELECT json_group_array(x.episode_uuid)
+EPISODES = """(SELECT json_group_array(x.episode_uuid)
   FROM (SELECT episode_uuid FROM fact_episode WHERE fact_uuid = f.uuid ORDER BY place) x)"""
+"""The episodes behind a fact ``f``, as a JSON list."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def columns(held: _Values = _PRESENT) -> str:
     own = ", ".join(f"{text} AS {column}" for column, text in held)
     return f"""f.uuid, f.group_id, f.source_uuid, f.target_uuid, s.name AS source_name, o.name AS target_name,
   f.relation, f.text, f.kind, f.measure, f.value, f.unit, f.quote, f.quote_start, f.quote_end, f.quote_episode_uuid,
-  f.created_at, f.attributes, {own}, {_EPISODES} AS episodes"""
+  f.created_at, f.attributes, {own}, {EPISODES} AS episodes"""
 
 
 COLUMNS = columns()
@@ -289,8 +291,7 @@ def under(db: sqlite3.Connection, uuids: Sequence[str], wanted: FactFilter) -> l
         WHERE {asked.where}""",
         {**asked.values, "uuids": as_list(dict.fromkeys(uuids))},
     )
-    by_uuid = {row["uuid"]: values.fact(row) for row in found}
-    return [by_uuid[uuid] for uuid in uuids if uuid in by_uuid]
+    return in_order(uuids, map(values.fact, found))
 
 
 def neighbour_counts(db: sqlite3.Connection, entity_uuid: str, wanted: FactFilter, limit: int) -> list[NeighbourCount]:
@@ -316,8 +317,7 @@ def by_uuids(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[s
         WHERE f.group_id IN (SELECT value FROM json_each(?))""",
         (as_list(dict.fromkeys(uuids)), as_list(group_ids)),
     )
-    by_uuid = {row["uuid"]: values.fact(row) for row in found}
-    return [by_uuid[uuid] for uuid in uuids if uuid in by_uuid]
+    return in_order(uuids, map(values.fact, found))
 
 
 def newest_created(db: sqlite3.Connection, found: str, parameters: dict[str, object], limit: int) -> list[Fact]:

@@ -12,7 +12,8 @@ from contextlib import suppress
 from typing import TypeAlias, TypeVar
 
 from graphiti_pkm.storage.graph.sqlite import schema
-from graphiti_pkm.storage.journal.connection import JournalFile, plain_errors
+from graphiti_pkm.storage.journal.connection import FAILING, JournalFile, plain_errors
+from graphiti_pkm.storage.journal.schema import transaction
 
 Row: TypeAlias = sqlite3.Row
 _T = TypeVar("_T")
@@ -26,6 +27,8 @@ class SqliteFile:
     def __init__(self, file: JournalFile) -> None:
         """``file`` makes, checks and migrates the file; the tables of the graph are made here."""
         self._file = file
+        self.silence = FAILING.format(data_dir=file.data_dir)
+        """Why writes are refused if none comes back."""
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="sqlite-read")
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="sqlite-write")
         self._local = threading.local()
@@ -79,15 +82,8 @@ class SqliteFile:
     def _write(self, change: Callable[[sqlite3.Connection], _T]) -> _T:
         with plain_errors(self._file):
             connection = self._connection()
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                result = change(connection)
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
-            return result
+            with transaction(connection):
+                return change(connection)
 
     def _outside(self, act: Callable[[sqlite3.Connection], _T]) -> _T:
         with plain_errors(self._file):
@@ -114,13 +110,8 @@ class SqliteFile:
         with self._preparing:
             self._opened.append(connection)
             if self._prepared_inode != self._file.inode():
-                connection.execute("BEGIN IMMEDIATE")
-                try:
+                with transaction(connection):
                     schema.prepare(connection)
-                    connection.execute("COMMIT")
-                except BaseException:
-                    connection.execute("ROLLBACK")
-                    raise
                 self._prepared_inode = self._file.inode()
         return connection
 

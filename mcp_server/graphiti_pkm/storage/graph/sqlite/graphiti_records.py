@@ -8,17 +8,16 @@ from graphiti_core.edges import EntityEdge
 from graphiti_core.nodes import EntityNode, EpisodeType, EpisodicNode
 
 from graphiti_pkm.core.model.records import Episode
+from graphiti_pkm.storage.graph.sqlite.facts import EPISODES
 from graphiti_pkm.storage.graph.sqlite.file import Row
 from graphiti_pkm.storage.graph.sqlite.values import known_moment, moment
 
 SUMMARY_BY_MODEL = "summary_by_model"
 OWN_FIELDS = ("kind", "measure", "value", "unit", "quote", "quote_start", "quote_end", "quote_episode_uuid", "voided")
 """Columns of a fact that Graphiti knows as attributes."""
-_EPISODES = """(SELECT json_group_array(x.episode_uuid)
-  FROM (SELECT episode_uuid FROM fact_episode WHERE fact_uuid = f.uuid ORDER BY place) x) AS episodes"""
 EDGE_COLUMNS = f"""f.uuid, f.group_id, f.source_uuid, f.target_uuid, f.relation, f.text, f.valid_at, f.invalid_at,
   f.reference_time, f.created_at, f.expired_at, f.attributes, {", ".join(f"f.{field}" for field in OWN_FIELDS)},
-  {_EPISODES}"""
+  {EPISODES} AS episodes"""
 
 
 def node_of(row: Row) -> EntityNode:

@@ -17,10 +17,11 @@ from pydantic import PrivateAttr
 from graphiti_pkm.core.model.names import search_terms
 from graphiti_pkm.core.model.queries import EpisodeFilter
 from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.storage.graph.ordering import in_order
 from graphiti_pkm.storage.graph.sqlite import episodes, lookups, vectors, words
 from graphiti_pkm.storage.graph.sqlite.file import SqliteFile
 from graphiti_pkm.storage.graph.sqlite.graphiti_records import EDGE_COLUMNS, edge_of, episodic_of, node_of
-from graphiti_pkm.storage.graph.sqlite.schema import ENTITY, EPISODE, FACT
+from graphiti_pkm.storage.graph.sqlite.schema import ENTITY, FACT
 from graphiti_pkm.storage.graph.sqlite.values import ENTITY_COLUMNS, as_list, micros
 from graphiti_pkm.storage.graph.sqlite.vector_cache import VectorCache
 
@@ -84,11 +85,8 @@ class SqliteSearch(SearchInterface):
     ) -> list[EpisodicNode]:
         def ask(db: sqlite3.Connection) -> list[EpisodicNode]:
             groups = _groups(db, group_ids)
-            wanted = EpisodeFilter(group_ids=tuple(groups))
-            where, parameters = episodes.condition(wanted)
-            found = words.Found("episode e ON e.uuid = h.uuid", where, "e.valid_at", parameters)
-            uuids = list(words.search(db, search_terms(query), groups, EPISODE, found, limit))
-            return [episodic_of(db, one) for one in episodes.by_uuids(db, uuids, groups)]
+            found = words.search_episodes(db, search_terms(query), EpisodeFilter(group_ids=tuple(groups)), limit)
+            return [episodic_of(db, one) for one in episodes.by_uuids(db, list(found), groups)]
 
         return await self._file.read(ask)
 
@@ -186,16 +184,14 @@ def _groups(db: sqlite3.Connection, group_ids: Sequence[str] | None) -> Sequence
 
 def _edges(db: sqlite3.Connection, uuids: Sequence[str]) -> list[EntityEdge]:
     found = db.execute(f"SELECT {EDGE_COLUMNS} FROM json_each(?) u JOIN fact f ON f.uuid = u.value", (as_list(uuids),))
-    by_uuid = {row["uuid"]: edge_of(row) for row in found}
-    return [by_uuid[uuid] for uuid in uuids if uuid in by_uuid]
+    return in_order(uuids, map(edge_of, found))
 
 
 def _nodes(db: sqlite3.Connection, uuids: Sequence[str]) -> list[EntityNode]:
     found = db.execute(
         f"SELECT {ENTITY_COLUMNS} FROM json_each(?) u JOIN entity n ON n.uuid = u.value", (as_list(uuids),)
     )
-    by_uuid = {row["uuid"]: node_of(row) for row in found}
-    return [by_uuid[uuid] for uuid in uuids if uuid in by_uuid]
+    return in_order(uuids, map(node_of, found))
 
 
 def _entities(wanted: SearchFilters, groups: Sequence[str]) -> words.Found:

@@ -10,12 +10,12 @@ from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.queries import EntityFilter, GroupSize, NameBook, Window
 from graphiti_pkm.core.model.records import Entity, Fact, Name, Passage
 from graphiti_pkm.core.ports.graph import RecordKind
+from graphiti_pkm.storage.graph.ordering import in_order
 from graphiti_pkm.storage.graph.sqlite import facts, values
 from graphiti_pkm.storage.graph.sqlite.schema import DAWN, DUSK
-from graphiti_pkm.storage.graph.sqlite.values import ENTITY_COLUMNS, NAME_COLUMNS, as_list, micros
+from graphiti_pkm.storage.graph.sqlite.values import ENTITY_COLUMNS, IN_GROUPS, NAME_COLUMNS, as_list, micros
 
 _KEY_SEPARATOR = "\x1f"
-_IN_GROUPS = "IN (SELECT value FROM json_each(:groups))"
 
 
 def groups(db: sqlite3.Connection) -> list[str]:
@@ -26,7 +26,7 @@ def groups(db: sqlite3.Connection) -> list[str]:
 def uuids(db: sqlite3.Connection, kind: RecordKind, prefix: str, group_ids: Sequence[str], limit: int) -> list[str]:
     """That start with ``prefix``: a range of the index of uuids."""
     found = db.execute(
-        f"SELECT uuid FROM {kind} WHERE uuid >= :prefix AND uuid < :end AND group_id {_IN_GROUPS} "
+        f"SELECT uuid FROM {kind} WHERE uuid >= :prefix AND uuid < :end AND group_id {IN_GROUPS} "
         "ORDER BY uuid LIMIT :limit",
         {"prefix": prefix, "end": prefix + "\U0010ffff", "groups": as_list(group_ids), "limit": limit},
     )
@@ -37,11 +37,10 @@ def entities(db: sqlite3.Connection, wanted: Sequence[str], group_ids: Sequence[
     """In the order asked."""
     found = db.execute(
         f"""SELECT {ENTITY_COLUMNS} FROM json_each(:uuids) u JOIN entity n ON n.uuid = u.value
-        WHERE n.group_id {_IN_GROUPS}""",
+        WHERE n.group_id {IN_GROUPS}""",
         {"uuids": as_list(dict.fromkeys(wanted)), "groups": as_list(group_ids)},
     )
-    by_uuid = {row["uuid"]: values.entity(row) for row in found}
-    return [by_uuid[uuid] for uuid in wanted if uuid in by_uuid]
+    return in_order(wanted, map(values.entity, found))
 
 
 def names(db: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Name]:
@@ -158,7 +157,7 @@ def group_size(db: sqlite3.Connection, group_id: str) -> GroupSize:
 
 def entity_condition(wanted: EntityFilter) -> tuple[str, dict[str, object]]:
     """The whole filter, over ``n``."""
-    parts = [f"n.group_id {_IN_GROUPS}"]
+    parts = [f"n.group_id {IN_GROUPS}"]
     parameters: dict[str, object] = {"groups": as_list(wanted.group_ids)}
     if wanted.labels and "Entity" not in wanted.labels:  # which all of them are
         parts.append("n.label IN (SELECT value FROM json_each(:labels))")
@@ -172,7 +171,7 @@ def entity_condition(wanted: EntityFilter) -> tuple[str, dict[str, object]]:
     if wanted.status is not None:
         parts.append(
             f"""n.uuid IN (SELECT f.source_uuid FROM fact f JOIN entity w ON w.uuid = f.target_uuid
-            WHERE f.group_id {_IN_GROUPS} AND f.relation = 'HAS_STATUS'
+            WHERE f.group_id {IN_GROUPS} AND f.relation = 'HAS_STATUS'
             AND lowered(coalesce(f.value, w.name)) IN (SELECT value FROM json_each(:status))
             AND {facts.IS_CURRENT} = 1 AND f.created_at <= :recorded_until)"""
         )
@@ -185,11 +184,18 @@ def entity_condition(wanted: EntityFilter) -> tuple[str, dict[str, object]]:
 def entity_page(db: sqlite3.Connection, wanted: EntityFilter, window: Window) -> tuple[list[Entity], int]:
     """By name, then uuid, and the total."""
     where, parameters = entity_condition(wanted)
+    return named_page(db, where, parameters, window)
+
+
+def named_page(
+    db: sqlite3.Connection, where: str, parameters: dict[str, object], window: Window
+) -> tuple[list[Entity], int]:
+    """Entities ``n`` by name, then uuid, and the total."""
     (total,) = db.execute(f"SELECT count(*) FROM entity n WHERE {where}", parameters).fetchone()
     further = ""
     if window.after is not None:
         further = "AND (n.name, n.uuid) > (:c0, :c1)"
-        parameters |= {"c0": window.after[0], "c1": window.after[1]}
+        parameters = {**parameters, "c0": window.after[0], "c1": window.after[1]}
     found = db.execute(
         f"SELECT {ENTITY_COLUMNS} FROM entity n WHERE {where} {further} ORDER BY n.name, n.uuid LIMIT :limit",
         {**parameters, "limit": window.limit},

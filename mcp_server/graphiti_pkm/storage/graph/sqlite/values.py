@@ -84,6 +84,7 @@ ENTITY_COLUMNS = "n.uuid, n.group_id, n.name, n.label, n.summary, n.summary_by_m
 EPISODE_COLUMNS = (
     "e.uuid, e.group_id, e.name, e.content, e.source, e.source_description, e.valid_at, e.created_at, e.corrected"
 )
+IN_GROUPS = "IN (SELECT value FROM json_each(:groups))"
 NAME_COLUMNS = "k.key, k.group_id, k.text, k.spellings, k.entity_uuid, k.is_alias, k.is_linkable"
 CHANGE_FIELDS = tuple(RecordedChange.model_fields)
 CHANGE_COLUMNS = ", ".join(f"c.{field}" for field in CHANGE_FIELDS)

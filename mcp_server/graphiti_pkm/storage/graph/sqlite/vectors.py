@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
 from graphiti_pkm.core.model.records import Vector
-from graphiti_pkm.errors import EmbeddingMismatch
-from graphiti_pkm.storage.graph.parts.search import is_direction
+from graphiti_pkm.storage.graph import checks
 from graphiti_pkm.storage.graph.sqlite import episodes, facts, lookups, values
 from graphiti_pkm.storage.graph.sqlite.schema import ENTITY, FACT, PASSAGE
 from graphiti_pkm.storage.graph.sqlite.values import as_list
@@ -28,13 +27,7 @@ def dimension(db: sqlite3.Connection) -> int | None:
 
 def is_comparable(db: sqlite3.Connection, vector: Vector) -> bool:
     """False when nothing can be near. Raises EmbeddingMismatch for another dimension than the file's."""
-    known = dimension(db)
-    if known is not None and known != len(vector):
-        raise EmbeddingMismatch(
-            f"The memory holds vectors of {known} dimensions, the search has {len(vector)}: another embedding model "
-            "wrote it. Use the settings that wrote it, or change the memory to these with `graphiti-pkm reembed`."
-        )
-    return known is not None and is_direction(vector)
+    return checks.is_comparable(vector, dimension(db), "memory")
 
 
 def ranked(
@@ -115,10 +108,7 @@ def nearest_episodes(
     """By their best passage."""
     if not is_comparable(db, vector):
         return {}
-    where, parameters = episodes.condition(wanted)
-    if wanted.entity_uuid is not None:
-        where += " AND e.uuid IN (SELECT m.episode_uuid FROM mention m WHERE m.entity_uuid = :entity)"
-        parameters["entity"] = wanted.entity_uuid
+    where, parameters = episodes.matched(wanted)
     best: dict[str, tuple[float, list[str]]] = {}
     refused: set[str] = set()
     for batch in ranked(db, cache, PASSAGE, wanted.group_ids, vector):

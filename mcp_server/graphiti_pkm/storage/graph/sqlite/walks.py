@@ -2,14 +2,15 @@
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from graphiti_pkm.core.model.queries import FactFilter, Window
 from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.core.model.walks import FactSource, Neighbourhood, SourceMode, SourcePage
-from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.storage.graph.path_search import End, PathSearch
+from graphiti_pkm.storage.graph.queries.paths import COSINE_UNITS, NEAR, NOT_COMPARED
 from graphiti_pkm.storage.graph.sqlite import facts, lookups, values, vectors
 from graphiti_pkm.storage.graph.sqlite.file import Row
 from graphiti_pkm.storage.graph.sqlite.part import SqlitePart
@@ -18,15 +19,6 @@ from graphiti_pkm.storage.graph.sqlite.vector_cache import unit_vector
 
 if TYPE_CHECKING:
     import numpy as np
-
-_COSINE_UNITS = 1_000_000
-"""Cosines are sorted and paged as whole millionths: a decimal in a cursor may not come back as it was."""
-_NOT_COMPARED = -2_000_000
-_NEAR = 2
-"""A part is behind the fact if its cosine is half of the best or more. Measured by hand with MiniLM: sentences that
-say a fact have 0.3 to 0.9, others of the same note -0.05 to 0.2."""
-_MOST_FACTS = 250_000
-"""Most that one hop may read: some seconds."""
 
 _Key = tuple[int, int, int, str, int]
 
@@ -78,7 +70,7 @@ def _compared(db: sqlite3.Connection, fact: Fact, episode_uuid: str, own: "np.nd
     return [
         _Passage(
             row,
-            round(float(unit_vector(row["data"]) @ own) * _COSINE_UNITS),
+            round(float(unit_vector(row["data"]) @ own) * COSINE_UNITS),
             holds_quote=is_quoted and row["start"] < (fact.quote_end or 0) and row["end"] > (fact.quote_start or 0),
         )
         for row in found
@@ -91,7 +83,7 @@ def _part(fact: Fact, episode: Row, passages: Sequence[_Passage]) -> tuple[_Key,
         source = FactSource(
             episode_uuid=episode["uuid"], holds_quote=holds, start=None, end=None, best=None, cosine=None
         )
-        return (int(holds), _NOT_COMPARED, episode["valid_at"], episode["uuid"], -1), source
+        return (int(holds), NOT_COMPARED, episode["valid_at"], episode["uuid"], -1), source
     best = min(passages, key=lambda one: (not one.holds_quote, -one.score, one.start))
     score = max(one.score for one in passages)
     start = min(one.start for one in passages)
@@ -102,7 +94,7 @@ def _part(fact: Fact, episode: Row, passages: Sequence[_Passage]) -> tuple[_Key,
         start=start,
         end=max(one.end for one in passages),
         best=best.start,
-        cosine=score / _COSINE_UNITS,
+        cosine=score / COSINE_UNITS,
     )
     return (int(holds), score, episode["valid_at"], episode["uuid"], start), source
 
@@ -111,9 +103,9 @@ def _near(parts: dict[_Key, FactSource]) -> dict[_Key, FactSource]:
     """Without those less than half as near as the best, but for the best of each episode."""
     best: dict[str, int] = {}
     for _, score, _, uuid, _ in parts:
-        best[uuid] = max(score, best.get(uuid, _NOT_COMPARED))
+        best[uuid] = max(score, best.get(uuid, NOT_COMPARED))
     top = max(best.values(), default=0)
-    return {key: part for key, part in parts.items() if key[0] or key[1] == best[key[3]] or key[1] * _NEAR >= top}
+    return {key: part for key, part in parts.items() if key[0] or key[1] == best[key[3]] or key[1] * NEAR >= top}
 
 
 def _order(key: Sequence[object]) -> tuple[object, ...]:
@@ -135,41 +127,21 @@ _FACTS_OF = """(SELECT count(*) FROM fact f WHERE f.source_uuid = {uuid})
   + (SELECT count(*) FROM fact f WHERE f.target_uuid = {uuid})"""
 
 
-class _End:
-    """What is reached from one end of a path so far."""
-
-    def __init__(self, uuid: str, cost: int) -> None:
-        self.before: dict[str, list[str]] = {uuid: []}
-        """By entity those one hop nearer to the end, or some of them; of the end itself none."""
-        self.frontier = [uuid]
-        self.hops = 0
-        self.cost = cost
-        """Facts that the next hop has to read."""
-
-    def go_on(self, db: sqlite3.Connection, asked: facts.Condition, most_each: int) -> None:
-        """One hop further."""
-        reached: dict[str, list[str]] = {}
-        for row in db.execute(
-            f"""SELECT DISTINCT k.here, k.there FROM {_BOTH_ENDS} k CROSS JOIN fact f ON f.rowid = k.id {asked.join}
-            WHERE {asked.where}""",
-            {**asked.values, "frontier": as_list(self.frontier)},
-        ):
-            if row["there"] not in self.before:
-                nearer = reached.setdefault(row["there"], [])
-                if len(nearer) < most_each:
-                    nearer.append(row["here"])
-        self.before |= reached
-        self.frontier = list(reached)
-        self.hops += 1
-        self.cost = _facts_of(db, self.frontier)
-
-    def ways_to(self, uuid: str) -> Iterable[tuple[str, ...]]:
-        """From the end, each once."""
-        if not self.before[uuid]:
-            yield (uuid,)
-        for nearer in sorted(self.before[uuid]):
-            for way in self.ways_to(nearer):
-                yield (*way, uuid)
+def _step(
+    db: sqlite3.Connection, asked: facts.Condition, frontier: Sequence[str], seen: Container[str], most_each: int
+) -> dict[str, list[str]]:
+    """Entities one hop further that are not seen yet, each with some of those it was reached from."""
+    reached: dict[str, list[str]] = {}
+    for row in db.execute(
+        f"""SELECT DISTINCT k.here, k.there FROM {_BOTH_ENDS} k CROSS JOIN fact f ON f.rowid = k.id {asked.join}
+        WHERE {asked.where}""",
+        {**asked.values, "frontier": as_list(frontier)},
+    ):
+        if row["there"] not in seen:
+            nearer = reached.setdefault(row["there"], [])
+            if len(nearer) < most_each:
+                nearer.append(row["here"])
+    return reached
 
 
 def _facts_of(db: sqlite3.Connection, uuids: Sequence[str]) -> int:
@@ -182,30 +154,16 @@ def _facts_of(db: sqlite3.Connection, uuids: Sequence[str]) -> int:
 def shortest_paths(
     db: sqlite3.Connection, source_uuid: str, target_uuid: str, wanted: FactFilter, max_hops: int, limit: int
 ) -> list[tuple[Fact, ...]]:
-    """Ways of fewest facts, searched from both ends, always going on where fewer facts have to be read."""
+    """Ways of fewest facts."""
     if source_uuid == target_uuid:
         return []
     asked = _joining(wanted)
-    source, target = (_End(uuid, _facts_of(db, [uuid])) for uuid in (source_uuid, target_uuid))
-    while source.hops + target.hops < max_hops:
-        end = min((source, target), key=lambda one: one.cost)
-        if not end.frontier:
-            return []
-        if end.cost > _MOST_FACTS:
-            raise InvalidInput(
-                f"More than {_MOST_FACTS:,} facts lie between the two, without a path so far. Narrow it with as_of, "
-                "valid_after, include_invalidated=false or fewer max_hops."
-            )
-        end.go_on(db, asked, limit)
-        if met := sorted(set(source.frontier) & set(target.frontier)):
-            ways = sorted(
-                (*to_middle, *reversed(from_middle[:-1]))
-                for middle in met
-                for to_middle in source.ways_to(middle)
-                for from_middle in target.ways_to(middle)
-            )
-            return [tuple(_joined(db, asked, *step) for step in pairwise(way)) for way in ways[:limit]]
-    return []
+    source, target = (End(uuid, _facts_of(db, [uuid])) for uuid in (source_uuid, target_uuid))
+    search = PathSearch(source, target, max_hops)
+    while (end := search.next_end()) is not None:
+        reached = _step(db, asked, end.frontier, end.before, limit)
+        end.go_on(reached, _facts_of(db, list(reached)))
+    return [tuple(_joined(db, asked, *step) for step in pairwise(way)) for way in search.ways(limit)]
 
 
 _LISTED = "ORDER BY {current} DESC, f.starts DESC, f.created_at DESC, f.uuid"

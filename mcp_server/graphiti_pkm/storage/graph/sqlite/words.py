@@ -5,25 +5,20 @@ for. The words are folded already (``core.model.names``); the index only stems t
 digits, which the stemmer takes as the beginning of a word.
 """
 
-import math
 import sqlite3
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from itertools import accumulate
 from typing import NamedTuple
 
 from graphiti_pkm.core.model.names import fold
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter
 from graphiti_pkm.core.model.records import Episode
-from graphiti_pkm.storage.graph.queries.search import name_spellings, searchable
+from graphiti_pkm.storage.graph.queries.search import deciding, name_spellings, searchable, weight
 from graphiti_pkm.storage.graph.sqlite import episodes, facts, lookups, values
 from graphiti_pkm.storage.graph.sqlite.schema import ENTITY, EPISODE, FACT
 from graphiti_pkm.storage.graph.sqlite.values import EPISODE_COLUMNS, micros
 
 _LETTERS = {ENTITY: "n", EPISODE: "p", FACT: "f"}
-_MOST_HITS = 5_000
-"""Of single words, after which the commoner words of a search are looked for only if there are too few hits."""
-_UNIT = 1_000_000
 
 
 def prefix(group_number: int, kind: str) -> str:
@@ -70,7 +65,8 @@ class _Word(NamedTuple):
 
     expression: str
     weight: int
-    hits: int
+    held: int
+    """The number of texts of the groups that contain it."""
 
 
 def _asked(db: sqlite3.Connection, terms: Sequence[str], group_ids: Sequence[str], kind: str) -> list[_Word]:
@@ -90,13 +86,7 @@ def _asked(db: sqlite3.Connection, terms: Sequence[str], group_ids: Sequence[str
             counted.append((hits, expression))
     total = sum(hits for hits, _ in counted)
     counted.sort(key=lambda one: one[0])
-    return [_Word(text, round(_UNIT * math.log1p(total / hits)), hits) for hits, text in counted]
-
-
-def _deciding(words: Sequence[_Word]) -> Sequence[_Word]:
-    """The rarest, up to the word with which they have so many hits that commoner ones would hardly change the best."""
-    before = accumulate((word.hits for word in words), initial=0)
-    return [word for word, hits in zip(words, before, strict=False) if hits < _MOST_HITS]
+    return [_Word(text, weight(hits, total), hits) for hits, text in counted]
 
 
 class Found(NamedTuple):
@@ -126,10 +116,7 @@ def search_episodes(
     db: sqlite3.Connection, terms: Sequence[str], wanted: EpisodeFilter, limit: int
 ) -> dict[str, float]:
     """By names and contents."""
-    where, parameters = episodes.condition(wanted)
-    if wanted.entity_uuid is not None:
-        where += " AND e.uuid IN (SELECT m.episode_uuid FROM mention m WHERE m.entity_uuid = :entity)"
-        parameters["entity"] = wanted.entity_uuid
+    where, parameters = episodes.matched(wanted)
     found = Found("episode e ON e.uuid = h.uuid", where, "e.valid_at", parameters)
     return search(db, terms, wanted.group_ids, EPISODE, found, limit)
 
@@ -141,7 +128,7 @@ def search(
     words = _asked(db, terms, group_ids, kind)
     if not words:
         return {}
-    rarer = _deciding(words)
+    rarer = deciding(words)
     hits = _best(db, rarer, found, limit)
     return hits if len(hits) >= limit or len(rarer) == len(words) else _best(db, words, found, limit)
 

@@ -1,10 +1,9 @@
 """One whole intent into the tables, inside one transaction; harmless when repeated."""
 
 import json
-import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from graphiti_pkm.core.model.records import (
@@ -19,23 +18,25 @@ from graphiti_pkm.core.model.records import (
     Name,
     Passage,
     RemainingNames,
-    Vector,
     Vectors,
     WriteIntent,
 )
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.core.model.saga_records import Community
 from graphiti_pkm.errors import InvalidInput, WriteFailed
-from graphiti_pkm.storage.graph.parts.search import is_direction
-from graphiti_pkm.storage.graph.queries.search import searchable, searchable_name, searchable_with_parts
+from graphiti_pkm.storage.graph.checks import check_stored, checked_label, used_vectors
+from graphiti_pkm.storage.graph.queries.search import (
+    name_texts,
+    searchable,
+    searchable_name,
+    searchable_with_parts,
+    spelling_key,
+)
 from graphiti_pkm.storage.graph.queries.values import checked_text
 from graphiti_pkm.storage.graph.sqlite import values, vectors, words
 from graphiti_pkm.storage.graph.sqlite.schema import COMMUNITY, ENTITY, EPISODE, FACT, PASSAGE
 from graphiti_pkm.storage.graph.sqlite.values import as_list, known_micros, micros
 from graphiti_pkm.storage.graph.sqlite.vector_cache import stored
-
-_LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
-_SPELLING = "\x1f"
 
 
 def apply(db: sqlite3.Connection, intent: WriteIntent, given: Vectors) -> None:
@@ -127,31 +128,14 @@ class _Write:
     # Vectors
 
     def _check_vectors(self) -> None:
-        """One vector of another dimension would break every later search of its group; a zero one has no cosine."""
-        used = list(self._used_vectors())
+        used = used_vectors(self._intent, self._vectors)
         if not used:
             return
         known = vectors.dimension(self._db)
         dimension = known or len(used[0])
-        if any(len(vector) != dimension for vector in used):
-            raise WriteFailed(
-                f"Nothing was stored: the memory holds embeddings of {dimension} dimensions, these differ."
-            )
-        if not all(map(is_direction, used)):
-            raise WriteFailed("Nothing was stored: an embedding is zero or not finite.")
+        check_stored(used, dimension, "memory")
         if known is None:
             self._db.execute("INSERT INTO graph_meta VALUES ('dimension', ?)", (str(dimension),))
-
-    def _used_vectors(self) -> Iterator[Vector]:
-        intent = self._intent
-        uuids = [
-            *(one.uuid for one in intent.entities),
-            *(one.uuid for one in intent.facts),
-            *(one.uuid for one in intent.passages),
-            *(one.uuid for one in intent.communities or ()),
-            *(intent.new_vectors.uuids if intent.new_vectors else ()),
-        ]
-        return (self._vectors[uuid] for uuid in uuids if uuid in self._vectors)
 
     def _put_vector(self, kind: str, uuid: str, group_id: str, owner: str, *, only_if_missing: bool = False) -> None:
         """In place of an older one, under a new number: what is in memory follows the numbers."""
@@ -211,15 +195,13 @@ class _Write:
         words.put(self._db, self._prefix(group_id, EPISODE), uuid, "", searchable_with_parts(f"{name} {content}"))
 
     def _entity(self, entity: Entity) -> None:
-        if entity.label is not None and _LABEL.fullmatch(entity.label) is None:
-            raise InvalidInput("An entity type is a word of at most 64 letters, digits and _, starting with a letter.")
         self._upsert(
             "entity",
             {
                 "uuid": entity.uuid,
                 "group_id": entity.group_id,
                 "name": entity.name,
-                "label": entity.label,
+                "label": None if entity.label is None else checked_label(entity.label),
                 "summary": entity.summary,
                 "summary_by_model": int(entity.summary_by_model),
                 "created_at": micros(entity.created_at),
@@ -258,7 +240,7 @@ class _Write:
             ),
         )
         if self._db.execute("SELECT 1 FROM entity WHERE uuid = ?", (name.entity_uuid,)).fetchone():
-            for part, text in _search_texts(name):
+            for part, text in name_texts(name):
                 words.put(self._db, self._prefix(name.group_id, ENTITY), name.entity_uuid, part, searchable_name(text))
 
     # Facts
@@ -450,7 +432,7 @@ class _Write:
             if row["key"] not in kept:
                 db.execute("DELETE FROM name WHERE key = ?", (row["key"],))
         parts = ["", *kept]
-        parts += [f"{name.key}{_SPELLING}{text}" for name in left.names for text in (name.text, *name.spellings)]
+        parts += [spelling_key(name, text) for name in left.names for text in (name.text, *name.spellings)]
         words.remove(db, self._prefix(self._intent.group_id, ENTITY), entity, parts)
 
     def _delete_facts(self, uuids: Sequence[str]) -> None:
@@ -534,11 +516,3 @@ class _Write:
             f"ON CONFLICT (uuid) DO UPDATE SET {updates}",
             list(row.values()),
         )
-
-
-def _search_texts(name: Name) -> Iterator[tuple[str, str]]:
-    """Each alias and spelling is a text of its own: the entity's need not be known to add one."""
-    if name.is_alias:
-        yield name.key, name.text
-    for spelling in name.spellings:
-        yield f"{name.key}{_SPELLING}{spelling}", spelling
