@@ -12,22 +12,20 @@ import tempfile
 import threading
 from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
-from uuid import uuid4
 
 import httpcore2
 import pytest
-import redis
 from pydantic import SecretStr
-from tests.falkor import FalkorServer, RemoteFalkor
 from tests.neo4j_server import NO_NEO4J, Neo4jAddress, Neo4jServer, given_address, skip_without_tools
 from tests.scripted_model import ScriptedModel
 
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.settings.names import variables_of
 from graphiti_pkm.storage.graph.database import Database
-from graphiti_pkm.storage.graph.opening import OpenFalkor, opening
 from graphiti_pkm.storage.graph.queries.values import Query
+from graphiti_pkm.storage.graph.sqlite.store import SqliteGraph
 from graphiti_pkm.storage.graph.store import GraphStore
+from graphiti_pkm.storage.journal.connection import MEMORY, JournalFile
 
 TIERS = {
     "quick": "needs Python alone; all of them take at most five minutes",
@@ -36,7 +34,7 @@ TIERS = {
 }
 QUICK = ("unit", "protocol", "contracts", "temporal", "e2e/test_cli_demo.py")
 STORM = ("storm",)
-SERVERS = frozenset({"falkor_server", "falkor_server_graph", "neo4j", "neo4j_graph", "neo4j_server"})
+SERVERS = frozenset({"neo4j", "neo4j_graph", "neo4j_server"})
 """Fixtures that start a database server, and the parameters by which other fixtures ask for one of them."""
 WITH_DATABASE_PARAMETERS = ("contracts", "temporal")
 """Where a parameter of these names starts a server; elsewhere it is a text like any other."""
@@ -113,14 +111,12 @@ def short_directory() -> Iterator[Path]:
         yield Path(directory)
 
 
-@pytest.fixture(scope="session")
-def falkor_socket() -> Iterator[Path]:
-    """The socket of a FalkorDB of this run's own, with an append-only file as in production."""
-    with _short_directory() as directory:
-        server = FalkorServer(Path(directory))
-        server.start()
-        yield server.socket
-        server.kill()
+@pytest.fixture
+async def sqlite_graph(tmp_path: Path) -> AsyncIterator[SqliteGraph]:
+    """An empty graph in a file of its own."""
+    graph = SqliteGraph(JournalFile(tmp_path / "data", name=MEMORY))
+    yield graph
+    await graph.close()
 
 
 def _not_quick(request: pytest.FixtureRequest) -> None:
@@ -136,45 +132,6 @@ def _is_uuid(text: str) -> bool:
 def _short_directory() -> "tempfile.TemporaryDirectory[str]":
     short = "/tmp"  # noqa: S108 a private directory is made in it
     return tempfile.TemporaryDirectory(prefix="pkm-", dir=None if sys.platform == "darwin" else short)
-
-
-@pytest.fixture
-async def falkor_graph(falkor_socket: Path) -> AsyncIterator[GraphStore]:
-    """An empty graph of its own in the run's FalkorDB."""
-
-    async def connect() -> Path:
-        return falkor_socket
-
-    name = f"test_{uuid4().hex}"
-    store = GraphStore(OpenFalkor(connect, connect, name))
-    yield store
-    await store.close()
-    with redis.Redis(unix_socket_path=str(falkor_socket)) as client:
-        if client.exists(name):
-            client.execute_command("GRAPH.DELETE", name)
-
-
-@pytest.fixture(scope="session")
-def falkor_server(request: pytest.FixtureRequest) -> Iterator[RemoteFalkor]:
-    """The run's FalkorDB that is reached as somebody else's."""
-    _not_quick(request)
-    with _short_directory() as directory:
-        server = RemoteFalkor(Path(directory))
-        server.start()
-        yield server
-        server.kill()
-
-
-@pytest.fixture
-async def falkor_server_graph(falkor_server: RemoteFalkor, tmp_path: Path) -> AsyncIterator[GraphStore]:
-    """An empty graph of its own on that server, read as a user who may not write."""
-    name = f"test_{uuid4().hex}"
-    store = GraphStore(opening(Settings(data_dir=tmp_path / "data", **falkor_server.settings(name))).open_database)
-    yield store
-    await store.close()
-    with falkor_server.client() as client:
-        if client.exists(name):
-            client.execute_command("GRAPH.DELETE", name)
 
 
 @pytest.fixture(scope="session")

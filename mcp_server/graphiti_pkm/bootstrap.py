@@ -32,11 +32,11 @@ from graphiti_pkm.server.tools.registry import CAPABILITIES
 from graphiti_pkm.settings.loader import Settings, leave_processors
 from graphiti_pkm.storage.commit import Committer
 from graphiti_pkm.storage.erasing import Erasing
-from graphiti_pkm.storage.graph.embedded.preflight import require
+from graphiti_pkm.storage.former_memory import convert, must_fit
 from graphiti_pkm.storage.graph.locks.leases import Fences, LeasedGroupLocks
 from graphiti_pkm.storage.graph.locks.locks import FlockGroupLocks
 from graphiti_pkm.storage.graph.measured_database import measured
-from graphiti_pkm.storage.graph.opening import Host, SqliteHost, opening
+from graphiti_pkm.storage.graph.opening import NEO4J, SQLITE, Kind, opening
 from graphiti_pkm.storage.graph.sqlite.store import SqliteGraph
 from graphiti_pkm.storage.graph.store import GraphStore
 from graphiti_pkm.storage.jobs import Jobs
@@ -44,6 +44,7 @@ from graphiti_pkm.storage.journal.opening import journal_file
 from graphiti_pkm.storage.journal.server_id import server_id
 from graphiti_pkm.storage.journal.signing_key import keep_signing_key, signing_key
 from graphiti_pkm.storage.journal.store import SqliteJournal
+from graphiti_pkm.storage.preflight import require
 from graphiti_pkm.storage.recovery import Recovery
 from graphiti_pkm.toolkit.capability import Running
 from graphiti_pkm.toolkit.kernel import Kernel, Model
@@ -64,7 +65,7 @@ class Memory:
     recovery: Recovery
     jobs: Jobs
     reembedding: Reembedding
-    database: Host
+    database: Kind
     journal: SqliteJournal
     running: Running
     """The capabilities, which provide ``services``."""
@@ -102,7 +103,9 @@ async def open_memory(
         Unavailable: the database does not start.
     """
     leave_processors()
-    await asyncio.to_thread(require, settings.data_dir, is_embedded=settings.effective_backend == "embedded")
+    await asyncio.to_thread(require, settings.data_dir)
+    if replays:
+        await asyncio.to_thread(must_fit, settings)
     stores = await asyncio.to_thread(_stores, settings, metrics)
     graph, journal, server = stores.graph, stores.journal, stores.server
     configured = configured_embedder(settings, metrics)
@@ -114,7 +117,6 @@ async def open_memory(
     elapsed = time.monotonic if now is _utc_now else lambda: now().timestamp()
     context = Context(graph, journal, embedder, locks, settings, now, Signer(key), elapsed)
     async with contextlib.AsyncExitStack() as stack:
-        stack.callback(stores.host.release)
         stack.push_async_callback(configured.close)
         stack.push_async_callback(journal.close)
         stack.push_async_callback(graph.close)
@@ -122,7 +124,7 @@ async def open_memory(
         if model is not None:
             stack.push_async_callback(model.close)
         memory = _assemble(
-            context, graph, configured, stores.host, journal, _model(model, graph, embedder, settings), lease
+            context, graph, configured, stores.kind, journal, _model(model, graph, embedder, settings), lease
         )
 
         def back_again() -> None:
@@ -134,6 +136,8 @@ async def open_memory(
         if not replays:
             yield memory
             return
+        if stores.kind is SQLITE:
+            await convert(settings.data_dir, journal, memory.recovery.rebuilding, locks)
         await _brought_together(memory)
         if isinstance(graph, GraphStore) and server is not None:
             agreed = await graph.agree_on_signing_key(key)
@@ -151,7 +155,7 @@ class _Stores:
 
     graph: GraphStore | SqliteGraph
     journal: SqliteJournal
-    host: Host
+    kind: Kind
     when_restarted: Callable[[Callable[[], None]], None]
     """Sets the function to call after the database was restarted, because it may have lost writes."""
     server: str | None = None
@@ -163,17 +167,17 @@ def _stores(settings: Settings, metrics: Metrics) -> _Stores:
     """Raises ConfigurationError."""
     file = journal_file(settings)
     journal = SqliteJournal(settings.data_dir, file=file)
-    if settings.effective_backend == "sqlite":
-        return _Stores(SqliteGraph(file), journal, SqliteHost(), lambda _: None)
+    if settings.effective_backend == "embedded":
+        return _Stores(SqliteGraph(file), journal, SQLITE, lambda _: None)
     opened = opening(settings)
-    server = server_id(settings.data_dir) if opened.host.is_shared else None
+    server = server_id(settings.data_dir)
     fences = Fences()
     graph = GraphStore(measured(opened.open_database, metrics), settings.vector_index_threshold, server, fences)
 
     def when_restarted(act: Callable[[], None]) -> None:
         opened.on_restart = act
 
-    return _Stores(graph, journal, opened.host, when_restarted, server, fences)
+    return _Stores(graph, journal, NEO4J, when_restarted, server, fences)
 
 
 def _background_work(memory: Memory, graph: GraphStore | SqliteGraph, stop: asyncio.Event) -> list[asyncio.Task[None]]:
@@ -224,15 +228,15 @@ def _assemble(
     context: Context,
     graph: GraphStore | SqliteGraph,
     configured: Embedder,
-    database: Host,
+    database: Kind,
     journal: SqliteJournal,
     model: Model | None,
     lease: Lease | None,
 ) -> Memory:
     groups = Groups(context.graph, context.settings)
     committer = Committer(context)
-    erasing = Erasing(context, database)
-    recovery = Recovery(context, committer, database, is_shared=database.is_shared)
+    erasing = Erasing(context, database.remainder)
+    recovery = Recovery(context, committer, is_shared=database.is_shared)
     shared, changed = graph.shared_readings, Signal()
     kernel = Kernel(
         context=context,
@@ -249,9 +253,7 @@ def _assemble(
         shared_readings=shared,
         lease=lease,
         whole=recovery.whole,
-        backend=database.backend,
-        is_shared=database.is_shared,
-        attention=database.attention,
+        backend=database.name,
         comparison=recovery,
     )
     running = Running.build(CAPABILITIES, kernel)

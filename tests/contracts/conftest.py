@@ -16,27 +16,17 @@ from graphiti_pkm.embedding.local.local import LocalEmbedder
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.graph.locks.leases import Fences, LeasedGroupLocks
 from graphiti_pkm.storage.graph.locks.locks import FlockGroupLocks
-from graphiti_pkm.storage.graph.sqlite.store import SqliteGraph
 from graphiti_pkm.storage.graph.store import GraphStore
-from graphiti_pkm.storage.journal.connection import MEMORY, JournalFile
 from graphiti_pkm.storage.journal.store import SqliteJournal
 
 
-@pytest.fixture(params=["fake", "sqlite", "falkor", "falkor_server", "neo4j"])
+@pytest.fixture(params=["fake", "sqlite", "neo4j"])
 def graph(request: pytest.FixtureRequest) -> Graph:
     """An empty graph. Not async: a fixture that is cannot ask for one that is."""
     if request.param == "fake":
         return FakeGraph()
     found: Graph = request.getfixturevalue(f"{request.param}_graph")
     return found
-
-
-@pytest.fixture
-async def sqlite_graph(tmp_path: Path) -> AsyncIterator[SqliteGraph]:
-    """In a file of its own."""
-    graph = SqliteGraph(JournalFile(tmp_path / "data", name=MEMORY))
-    yield graph
-    await graph.close()
 
 
 @pytest.fixture
@@ -56,15 +46,15 @@ async def journal(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClo
         await journal.close()
 
 
-@pytest.fixture(params=["fake", "flock", "falkor", "falkor_server", "neo4j"])
+@pytest.fixture(params=["fake", "flock", "neo4j"])
 def locks(request: pytest.FixtureRequest, tmp_path: Path) -> GroupLocks:
-    """The last three are leases in a database, behind file locks."""
+    """The last is a lease in a database, behind file locks."""
     if request.param == "fake":
         return FakeLocks()
     local = FlockGroupLocks(tmp_path)
     if request.param == "flock":
         return local
-    store: GraphStore = request.getfixturevalue(f"{request.param}_graph")
+    store: GraphStore = request.getfixturevalue("neo4j_graph")
     return LeasedGroupLocks(local, "here", store.database, Fences())
 
 

@@ -1,4 +1,4 @@
-"""A store on each kind of database, and Graphiti's driver on it."""
+"""A store on each kind of database."""
 
 from collections.abc import AsyncIterator
 

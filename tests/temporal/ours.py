@@ -1,4 +1,4 @@
-"""The adapter for graphiti-pkm: the real server on embedded FalkorDB, asked by an MCP client."""
+"""The adapter for graphiti-pkm: the real server on the embedded database, asked by an MCP client."""
 
 import tempfile
 from collections.abc import AsyncIterator
@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self, get_args
 
 from mcp.client import Client
 from tests.fakes import FakeClock, FakeEmbedder
-from tests.integration.embedded_support import end_database
 from tests.integration.rows_support import in_one_task
 from tests.protocol.support import text
 from tests.temporal.adapter import Adapter, Capability, ChangeAnswer, FactAnswer, ParsedRequest, ReadingAnswer, Refused
@@ -28,7 +27,7 @@ _DOUBTS = frozenset({"ambiguous_replacement", "possible_conflict", "empty_interv
 class GraphitiPkm(Adapter):
     """One data directory for the whole suite, one server for each time zone, one group for each scenario."""
 
-    name: ClassVar[str] = "graphiti-pkm, embedded FalkorDB"
+    name: ClassVar[str] = "graphiti-pkm, embedded"
     capabilities: ClassVar[frozenset[str]] = frozenset(get_args(Capability))
 
     def __init__(self, **database: Any) -> None:
@@ -43,7 +42,6 @@ class GraphitiPkm(Adapter):
 
     async def __aenter__(self) -> Self:
         self._directory = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="pkm-time-")))
-        self._stack.push_async_callback(end_database, self._directory)
         return self
 
     async def __aexit__(self, *_: object) -> None:

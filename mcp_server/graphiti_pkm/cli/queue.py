@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
 
-from graphiti_pkm.cli.directories import has_journal, no_memory
+from graphiti_pkm.cli.directories import require_memory
 from graphiti_pkm.cli.output import complain, say, say_json
 from graphiti_pkm.core.ports.extraction import ExtractionRecord, ExtractionState, Usage
 from graphiti_pkm.errors import InvalidInput, NotFound
@@ -53,8 +53,7 @@ def queue(settings: Settings, options: QueueOptions) -> int:
     if wrong:
         complain(wrong)
         return _USAGE
-    if not has_journal(settings):
-        raise NotFound(no_memory(settings.data_dir))
+    require_memory(settings)
 
     async def run() -> int:
         journal = journal_of(settings)

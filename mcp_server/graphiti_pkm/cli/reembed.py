@@ -5,12 +5,12 @@ import time
 from collections.abc import Sequence
 
 from graphiti_pkm.bootstrap import Memory, configured_embedder, open_memory
-from graphiti_pkm.cli.directories import holds_memory, no_memory
+from graphiti_pkm.cli.directories import require_memory
 from graphiti_pkm.cli.output import Progress, say
 from graphiti_pkm.core.ports.embedding import EmbeddingSize, RecordedEmbedding
 from graphiti_pkm.core.ports.ports import Embedder
 from graphiti_pkm.embedding.api import service_of
-from graphiti_pkm.errors import ModelUnavailable, NotFound, Unavailable
+from graphiti_pkm.errors import ModelUnavailable, Unavailable
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.missing_vectors import TEXTS
 
@@ -20,8 +20,7 @@ _CHARACTERS_A_TOKEN = 4
 
 def reembed(settings: Settings, *, dry_run: bool) -> int:
     """Embed all texts that have no vector of the configured model; after a change of model these are all texts."""
-    if not holds_memory(settings):
-        raise NotFound(no_memory(settings.data_dir))
+    require_memory(settings)
     return asyncio.run(_dry_run(settings) if dry_run else _reembed(settings))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from graphiti_pkm.bootstrap import Memory, open_memory
 from graphiti_pkm.capabilities.extraction.capability import EXTRACTING
 from graphiti_pkm.capabilities.extraction.reextracting import Choice, Reextracting
-from graphiti_pkm.cli.directories import has_journal, no_memory
+from graphiti_pkm.cli.directories import require_memory
 from graphiti_pkm.cli.opening import open_without_model
 from graphiti_pkm.cli.output import complain, say, say_json
 from graphiti_pkm.core.identity.groups import Groups
@@ -15,7 +15,7 @@ from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.times import parse_instant
 from graphiti_pkm.core.ports.extraction import ExtractionRecord
 from graphiti_pkm.core.waiting import wait_for_any
-from graphiti_pkm.errors import ConfigurationError, NotFound
+from graphiti_pkm.errors import ConfigurationError
 from graphiti_pkm.settings.loader import Settings
 
 _LOOK_SECONDS = 0.5
@@ -25,8 +25,7 @@ _ENDED = frozenset({"done", "failed", "cancelled"})
 
 def reextract(settings: Settings, options: argparse.Namespace) -> int:
     """Queue episodes, or only estimate the cost; with ``wait``, read them."""
-    if not has_journal(settings):
-        raise NotFound(no_memory(settings.data_dir))
+    require_memory(settings)
     if options.wait and not options.dry_run and not settings.llm_model:
         raise ConfigurationError(
             "No model is configured: set llm_model, or omit --wait and let a server with a model read them."

@@ -21,13 +21,13 @@ def status(settings: Settings, *, as_json: bool) -> int:
     """Print the state of the memory; returns 0 if it works, 1 if it does not or there is no memory."""
     if not holds_memory(settings):
         return _report_no_memory(settings, as_json=as_json)
-    found, others, memory_bytes = asyncio.run(_ask(settings))
+    found, others = asyncio.run(_ask(settings))
     if as_json:
         # The uptime of this command says nothing about the memory.
         shown = found.model_dump(exclude={"uptime_seconds"})
-        say_json({**shown, "others": others, "database_memory_bytes": memory_bytes})
+        say_json({**shown, "others": others})
     else:
-        _print(found, others, memory_bytes)
+        _print(found, others)
     return 1 if found.status == "unavailable" else 0
 
 
@@ -39,13 +39,13 @@ def _report_no_memory(settings: Settings, *, as_json: bool) -> int:
     return 1
 
 
-async def _ask(settings: Settings) -> tuple[StatusResponse, str | None, int | None]:
+async def _ask(settings: Settings) -> tuple[StatusResponse, str | None]:
     """The status with the total size of the groups of people with tokens, which are not listed one by one."""
     async with open_without_model(settings) as memory:
         found = await memory.services[STATUS].get_status(LOCAL, GetStatus())
         others = await _others(memory.context.graph) if found.status != "unavailable" else None
         shown = found.model_copy(update={"extraction_model": settings.llm_model})
-        return shown, others, await memory.database.memory_usage()
+        return shown, others
 
 
 async def _others(graph: Graph) -> str | None:
@@ -58,12 +58,11 @@ async def _others(graph: Graph) -> str | None:
     return f"{count} of people with tokens: {size_in_words(whole)}"
 
 
-def _print(found: StatusResponse, others: str | None, memory_bytes: int | None) -> None:
+def _print(found: StatusResponse, others: str | None) -> None:
     say(f"{found.status}: {found.message}")
     say(f"  version   {found.version}")
     say(f"  data      {found.data_directory}")
-    used = f", {memory_bytes / 1e6:.0f} MB" if memory_bytes else ""
-    say(f"  database  {found.backend}{used}")
+    say(f"  database  {found.backend}")
     say(f"  search    {found.search}")
     width = max(map(len, found.groups), default=0)
     for position, (group, size) in enumerate(found.groups.items()):

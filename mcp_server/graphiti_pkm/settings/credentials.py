@@ -3,10 +3,8 @@
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
-_ADDRESSES = {f"{of}_{name}": (f"{of}_uri", name) for of in ("neo4j", "falkordb") for name in ("username", "password")}
-_SHOWN = frozenset(
-    {"policy", "region", "ssl_ca_certs", "ssl_ca_path", "ssl_certfile", "ssl_keyfile", "ssl_check_hostname"}
-)
+_ADDRESSES = {f"neo4j_{name}": ("neo4j_uri", name) for name in ("username", "password")}
+_SHOWN = frozenset({"policy", "region"})
 """Options of an address whose values are not secret. Of others only the name is kept, and they are refused later."""
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from graphiti_pkm.errors import ConfigurationError
-from graphiti_pkm.settings.names import is_blank
+from graphiti_pkm.settings.names import RETIRED, is_blank
 
 
 @dataclass(frozen=True)
@@ -71,13 +71,15 @@ def read_yaml(
     data = expand(data, environ)
     blocks = BLOCKS.intersection(data)
     if not blocks:
+        notes = tuple(f"{path.name}: {name}: not used, {why}" for name, why in RETIRED.items() if name in data)
+        data = {name: value for name, value in data.items() if name not in RETIRED}
         unknown = sorted(map(str, set(data) - set(known)))
         if unknown:
             raise ConfigurationError(
                 f"Unknown settings in {path.name}: {', '.join(unknown)}. Known: {', '.join(known)}."
             )
         data = {name: value for name, value in data.items() if not is_blank(value)}
-        return YamlSettings(data, origins=dict.fromkeys(data, str(path)))
+        return YamlSettings(data, notes, origins=dict.fromkeys(data, str(path)))
     upstream = translate({name: data[name] for name in blocks}, {*elsewhere, *data})
     own = {name: value for name, value in data.items() if name in known}
     rest = sorted(map(str, set(data) - blocks - set(known)))

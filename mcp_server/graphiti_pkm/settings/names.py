@@ -21,10 +21,6 @@ ALIASES: Mapping[str, Aliases] = {
     "neo4j_username": Aliases(("NEO4J_USERNAME", "NEO4J_USER"), ("--username",)),
     "neo4j_password": Aliases(("NEO4J_PASSWORD",), ("--password",)),
     "neo4j_database": Aliases(("NEO4J_DATABASE",), ("--database",)),
-    "falkordb_uri": Aliases(("FALKORDB_URI",)),
-    "falkordb_username": Aliases(("FALKORDB_USERNAME",)),
-    "falkordb_password": Aliases(("FALKORDB_PASSWORD",)),
-    "falkordb_database": Aliases(("FALKORDB_DATABASE",)),
     "transport": Aliases(("NEO4J_TRANSPORT",)),
     "host": Aliases(("NEO4J_MCP_SERVER_HOST",), ("--server-host",)),
     "port": Aliases(("NEO4J_MCP_SERVER_PORT",), ("--server-port",)),
@@ -36,6 +32,16 @@ ALIASES: Mapping[str, Aliases] = {
     "default_group": Aliases(("GRAPHITI_GROUP_ID",)),
 }
 _NONE = Aliases()
+_NO_FALKORDB = "FalkorDB is no longer supported: the memory is in one SQLite file, or on Neo4j"
+RETIRED: Mapping[str, str] = {
+    "idle_seconds": "the embedded database is a file, without a process that could stop",
+    **{
+        f"falkordb_{name}": _NO_FALKORDB
+        for name in ("uri", "username", "password", "database", "reader_username", "reader_password")
+    },
+}
+"""Settings of earlier versions, with the reason why they are not used. They may still be given, and then a note says
+so: a server must not stop starting over a setting that no longer matters."""
 
 
 def is_blank(value: object) -> bool:
@@ -51,6 +57,12 @@ def environment_name(setting: str) -> str:
 def variables_of(setting: str) -> tuple[str, ...]:
     """Every environment variable of a setting, our own first."""
     return environment_name(setting), *ALIASES.get(setting, _NONE).variables
+
+
+def names_of_retired(setting: str) -> tuple[str, ...]:
+    """The environment variables that a retired setting had."""
+    own = environment_name(setting)
+    return (own, setting.upper()) if setting.startswith("falkordb_") else (own,)
 
 
 def flags_of(setting: str) -> tuple[str, ...]:

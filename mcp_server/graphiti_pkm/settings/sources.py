@@ -9,7 +9,16 @@ from typing import TypeVar
 from graphiti_pkm.settings.credentials import address_of, in_address
 from graphiti_pkm.settings.files import YamlSettings, find_env_file, read_dotenv, read_yaml
 from graphiti_pkm.settings.foreign import FOREIGN_CONFIG, Variables, is_foreign_config, with_foreign_variables
-from graphiti_pkm.settings.names import ENV_PREFIX, environment_name, is_blank, one_of, variables_of
+from graphiti_pkm.settings.names import (
+    ENV_PREFIX,
+    RETIRED,
+    environment_name,
+    flags_of,
+    is_blank,
+    names_of_retired,
+    one_of,
+    variables_of,
+)
 
 _T = TypeVar("_T")
 
@@ -54,11 +63,15 @@ class Sources:
         return levels
 
     def unknown(self, settings: Collection[str]) -> Iterator[str]:
-        """Notes about variables with our prefix that are no settings, one line each."""
+        """Notes about what is no setting, or none any more, one line each: flags, and variables with our prefix."""
         known = {environment_name(name) for name in (*settings, CONFIG)}
+        retired = {name: reason for setting, reason in RETIRED.items() for name in names_of_retired(setting)}
+        yield from (f"{flags_of(name)[0]}: not used, {RETIRED[name]}" for name in self.flags if name in RETIRED)
         for level, _, prefix in self.variables.levels():
             for name in level:
-                if name.startswith(ENV_PREFIX) and name not in known:
+                if name in retired:
+                    yield f"{prefix}{name}: not used, {retired[name]}"
+                elif name.startswith(ENV_PREFIX) and name not in known:
                     yield f"{prefix}{name}: not used, because there is no such setting"
 
 

@@ -22,7 +22,6 @@ _WORDS: dict[str, bool | None] = {
 MOST_DIMENSIONS = 4096
 _DIMENSION = 1536
 """The default of that server."""
-_DATABASES = ("neo4j", "falkordb")
 _GROUP = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -106,15 +105,15 @@ def _embedder(block: Mapping[str, Any], values: dict[str, object]) -> Iterator[s
 
 def _database(block: Mapping[str, Any], values: dict[str, object]) -> Iterator[str]:
     provider = str(block.get("provider") or "falkordb").lower()
-    if provider not in _DATABASES:
+    if provider != "neo4j":
         yield f"database.provider {provider}: not supported, so the memory is in data_dir"
         return
-    given = _part(_part(block, "providers"), provider)
+    given = _part(_part(block, "providers"), "neo4j")
     values["backend"] = provider
     for name in ("uri", "username", "password", "database"):
-        values[f"{provider}_{name}"] = str(given[name]) if given.get(name) else None
+        values[f"neo4j_{name}"] = str(given[name]) if given.get(name) else None
     if given.get("use_parallel_runtime"):
-        yield f"database.providers.{provider}.use_parallel_runtime: not used"
+        yield "database.providers.neo4j.use_parallel_runtime: not used"
 
 
 def _server(block: Mapping[str, Any], values: dict[str, object]) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from typing import Protocol
 
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.errors import PkmError
@@ -19,42 +18,20 @@ PENDING = (
 )
 
 
-class Files(Protocol):
-    """The database's files other than those in use."""
-
-    async def sweep(self) -> bool:
-        """Remove copies of damaged files and leftovers; False while older ones remain."""
-        ...
-
-    def remainder(self) -> str:
-        """A sentence about what cannot be erased from here; empty if there is nothing."""
-        ...
-
-
-class _NoFiles:
-    async def sweep(self) -> bool:
-        return True
-
-    def remainder(self) -> str:
-        return ""
-
-
-_NO_FILES = _NoFiles()
-
-
 class Erasing:
     """Rewrites the files: right after a forgetting write, else by its job or at the next start."""
 
-    def __init__(self, context: Context, files: Files = _NO_FILES) -> None:
+    def __init__(self, context: Context, remainder: str = "") -> None:
+        """``remainder``: what cannot be erased from here, a sentence with a leading space; empty if nothing."""
         self._journal = context.journal
         self._graph = context.graph
-        self._files = files
+        self._remainder = remainder
         self._working = asyncio.Lock()
         self._begun: set[asyncio.Task[bool]] = set()
 
     def message(self, *, is_erased: bool, but: str | None = None) -> str:
         """A sentence for the answer: erased, or still to be; ``but``: added if remaining texts contain such words."""
-        return f"{but or ERASED}{self._files.remainder()}" if is_erased else PENDING
+        return f"{but or ERASED}{self._remainder}" if is_erased else PENDING
 
     async def erase_now(self) -> bool:
         """As ``erase``, limited to the time a caller may wait: then False, and it continues."""
@@ -70,7 +47,7 @@ class Erasing:
             try:
                 done = await self._journal.open_erasures()
                 # The log first: a checkpoint must not wait behind a long rewrite, and is repeated at the end.
-                is_erased = await self._graph.erase() and await self._files.sweep() and await self._journal.erase()
+                is_erased = await self._graph.erase() and await self._journal.erase()
                 if is_erased:
                     await self._journal.close_erasures(done)
             except PkmError as error:

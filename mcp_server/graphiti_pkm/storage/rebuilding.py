@@ -66,10 +66,10 @@ class Rebuilding:
                 )
             return await self._go_on(await self._journal.begin_rebuild("rebuild", drops_unknown=force), progress)
 
-    async def repair(self, is_damaged: Callable[[], bool] = lambda: False) -> int:
+    async def repair(self) -> int:
         """Rebuild the graph if it still lacks a part under the lock, unless it has episodes that the journal lacks."""
         async with self._locks.hold_all():
-            if not is_damaged() and not (await self._comparing.lost()).has_gap:
+            if not (await self._comparing.lost()).has_gap:
                 return 0
             await self._check_rows()
             if unknown := await self._comparing.unknown_episodes():
@@ -115,7 +115,7 @@ class Rebuilding:
                     ) from error
             return count
 
-    async def finish(self) -> int:
+    async def finish(self, progress: Progress = _nobody) -> int:
         """Continue a rebuild whose process ended, if there is one; returns the number of writes.
 
         It waits for one that is still at work. Raises as ``rebuild``; the mark stays then.
@@ -129,7 +129,7 @@ class Rebuilding:
             _log.warning("finishing an interrupted %s", rebuild.command)
             try:
                 await self._check_rows()
-                return await self._go_on(rebuild, _nobody)
+                return await self._go_on(rebuild, progress)
             except _PutBack as error:
                 _log.warning("%s", error.message)
                 return 0

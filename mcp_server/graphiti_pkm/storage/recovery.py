@@ -4,7 +4,6 @@ import asyncio
 import itertools
 import logging
 from collections.abc import AsyncIterator, Iterable, Sequence
-from typing import Protocol
 
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.ports.comparing import Differences
@@ -34,39 +33,11 @@ _LOOK_AGAIN_SECONDS = 0.1
 _COMPARE_AFTER_SECONDS, _COMPARE_AGAIN_SECONDS = 60.0, 6 * 3600.0
 
 
-class Damage(Protocol):
-    """The database's own report on its file."""
-
-    def is_whole(self) -> bool:
-        """False after a repair until ``made_whole``: any part of the graph may be missing."""
-        ...
-
-    def made_whole(self) -> None:
-        """Note that the graph was rebuilt."""
-        ...
-
-
-class _NeverDamaged:
-    def is_whole(self) -> bool:
-        return True
-
-    def made_whole(self) -> None:
-        return
-
-
-_NO_DAMAGE = _NeverDamaged()
-
-
 class Recovery:
     """Replays writes that the graph lost, marks durable ones, and rebuilds the graph if that is not enough."""
 
-    def __init__(
-        self, context: Context, committer: Committer, damage: Damage = _NO_DAMAGE, *, is_shared: bool = False
-    ) -> None:
-        """``damage``: whether the database repaired its file in a way that leaves gaps.
-
-        ``is_shared``: servers with other journals may write to the same graph.
-        """
+    def __init__(self, context: Context, committer: Committer, *, is_shared: bool = False) -> None:
+        """``is_shared``: servers with other journals may write to the same graph."""
         self._context = context
         self.comparing = Comparing(context, is_shared=is_shared)
         self.rebuilding = Rebuilding(context, committer, self.comparing)
@@ -77,7 +48,6 @@ class Recovery:
         self._has_compared = self._is_lacking = False
         self.differences = ""
         """The differences of journal and graph at the last comparison, as a sentence."""
-        self._damage = damage
         self._journal = context.journal
         self._graph = context.graph
         self._locks = context.locks
@@ -98,7 +68,6 @@ class Recovery:
         if await is_unfinished(self._context) is not None and self._locks.is_closed():
             return 0  # a rebuild is in progress; the loop checks again
         count = await self.rebuilding.finish()
-        count += 0 if self._damage.is_whole() else await self._make_whole()
         count += await self._repair_gap()
         lost: dict[str, list[str]] = {}
         async for row in self._rows(await self._to_replay()):
@@ -189,16 +158,6 @@ class Recovery:
                 _log.debug("journal and graph could not be compared: %s", error.code)
             if self.differences:
                 _log.warning("%s", self.differences)
-
-    async def _make_whole(self) -> int:
-        """Rebuild the graph after a repair of its file, once for all processes.
-
-        A repair may have skipped single commands, even inside a write whose marker is there, so comparing markers is
-        not enough.
-        """
-        count = await self.rebuilding.repair(lambda: not self._damage.is_whole())
-        self._damage.made_whole()
-        return count
 
     async def _repair_gap(self) -> int:
         """Rebuild once: writes after a gap were planned without the lost ones, so applying those late is not enough."""

@@ -1,6 +1,6 @@
 """The shared parts that the services of all capabilities are built from."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -59,12 +59,8 @@ class Kernel:
     """How soon other servers take over the jobs of this one if it stops; None: the default."""
     whole: Callable[[], Awaitable[None]] = is_whole
     """Returns once the graph agrees with the journal; raises Unavailable while a rebuild is unfinished."""
-    backend: str = "embedded FalkorDB"
+    backend: str = "SQLite"
     """The name of the database in get_status."""
-    is_shared: bool = False
-    """Whether servers with journals of their own may write into the same database."""
-    attention: Callable[[], Sequence[str]] = tuple
-    """Remarks about the database for get_status, one sentence each."""
     comparison: Recovery | None = None
     """Compares journal and graph for get_status."""
     services: Services = field(init=False)

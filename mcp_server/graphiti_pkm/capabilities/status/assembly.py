@@ -9,15 +9,7 @@ from graphiti_pkm.toolkit.kernel import Kernel
 
 def build(kernel: Kernel) -> Built:
     """Build the services under the keys that the tools use."""
-    status = Status(
-        kernel.context,
-        kernel.groups,
-        kernel.attention,
-        kernel.backend,
-        kernel.receipts,
-        kernel.comparison,
-        is_shared=kernel.is_shared,
-    )
+    status = Status(kernel.context, kernel.groups, kernel.backend, kernel.receipts, kernel.comparison)
     return Built(
         {STATUS: status, METRICS_COLLECTOR: MetricsCollector(kernel.context, kernel.backlog, kernel.extractions)}
     )

@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from importlib.metadata import version
 from typing import Any, Literal
@@ -37,14 +37,6 @@ _CLOCK = (
     "what happens is dated by the clock. Set the clock right."
 )
 
-LOST_JOURNAL = "journal.sqlite3 was lost or replaced"
-_UNKNOWN = (
-    "The journal knows {known} episode(s) but the graph holds {held}: {lost}. What it "
-    "does not know is in the database's file alone: no backup holds it, and `graphiti-pkm rebuild` refuses to lose it. "
-    "Stop the server and copy the whole data directory. Then put the former journal.sqlite3 back in its place, or a "
-    "backup with `graphiti-pkm restore BACKUP --replace`, which drops what the backup does not hold."
-)
-
 
 class Status:
     """``get_status``; it answers also when the database or the journal does not."""
@@ -53,24 +45,16 @@ class Status:
         self,
         context: Context,
         groups: Groups,
-        repairs: Callable[[], Sequence[str]] = tuple,
-        backend: str = "embedded FalkorDB",
+        backend: str = "SQLite",
         receipts: Receipts | None = None,
         recovery: Recovery | None = None,
         *,
-        is_shared: bool = False,
         elapsed: Callable[[], float] = time.monotonic,
     ) -> None:
-        """``repairs``: what start-up had to repair or could not, one sentence each.
-
-        ``is_shared``: servers with other journals may write to the same graph.
-        """
         self._recovery = recovery
-        self._is_shared = is_shared
         self._receipts = receipts
         self._context = context
         self._groups = groups
-        self._repairs = repairs
         self._backend = backend
         self._elapsed, self._started = elapsed, elapsed()
 
@@ -107,8 +91,7 @@ class Status:
         if rebuild is not None:
             failures.append(rebuild.describe())
         elif caller.is_local:
-            await self._compare(sizes or {}, counts.get("intent", 0), failures)
-        failures.extend(self._repairs())
+            await self._compare(failures)
         refusal = None if sizes is None else await self._refusal()
         if refusal is not None:
             # The reason contains directories of the machine.
@@ -198,36 +181,20 @@ class Status:
             failures.append(error.message)
             return {}
 
-    async def _compare(self, sizes: Mapping[str, GroupSize], waiting: int, failures: list[str]) -> None:
-        """Whether the journal is sound and knows what the graph contains: a lost one is silently created again."""
-        journal = self._context.journal
+    async def _compare(self, failures: list[str]) -> None:
+        """Whether the journal is sound, and journal and graph hold as many writes; with the last full comparison."""
         try:
-            damage = await journal.damage()
-            known = 0 if damage else await journal.episode_count()
+            damage = await self._context.journal.damage()
         except PkmError as error:
-            damage, known = error.message, 0
+            damage = error.message
         if damage:
             if damage not in failures:
                 failures.append(damage)
-            return
-        held = _episodes(sizes)
-        # A pending deletion is in the journal, but not yet in the graph.
-        if not self._is_shared and held > known and not waiting:
-            with contextlib.suppress(Unavailable):  # or it was deleted between the two counts
-                held = min(held, _episodes(await self._context.graph.records.group_sizes(list(sizes))))
-                if held > known:
-                    failures.append(_UNKNOWN.format(known=known, held=held, lost=LOST_JOURNAL))
-                    return
-        await self._compare_writes(failures)
-
-    async def _compare_writes(self, failures: list[str]) -> None:
-        """Compare writes by their present number, and report the last full comparison."""
-        if self._recovery is None:
-            return
-        with contextlib.suppress(PkmError):
-            found = await self._recovery.comparing.counts_differ() or self._recovery.differences
-            if found:
-                failures.append(found)
+        elif self._recovery is not None:
+            with contextlib.suppress(PkmError):
+                found = await self._recovery.comparing.counts_differ() or self._recovery.differences
+                if found:
+                    failures.append(found)
 
     async def _compare_clocks(self, group_ids: Sequence[str], failures: list[str]) -> None:
         """Whether the record is ahead of the clock: it was set back, or was wrong when something was recorded."""
@@ -243,10 +210,6 @@ def _span(length: timedelta) -> str:
     minutes = int(length.total_seconds()) // 60
     days, hours = divmod(minutes // 60, 24)
     return f"{days} days {hours} h" if days else f"{hours} h {minutes % 60} min" if hours else f"{minutes} min"
-
-
-def _episodes(sizes: Mapping[str, GroupSize]) -> int:
-    return sum(size.episodes for size in sizes.values())
 
 
 def _message(failures: Sequence[str], *, is_there: bool, is_writable: bool, has_model: bool) -> str:

@@ -13,7 +13,7 @@ from graphiti_pkm.core.ports.comparing import JournalComparing
 from graphiti_pkm.core.ports.effects import Effect
 from graphiti_pkm.core.ports.embedding import JournalEmbedding
 from graphiti_pkm.core.ports.erasing import JournalErasing
-from graphiti_pkm.core.ports.rebuilding import JournalRebuilding
+from graphiti_pkm.core.ports.rebuilding import JournalRebuilding, RebuildCommand
 
 
 class Embedder(Protocol):
@@ -130,7 +130,9 @@ class Journal(JournalComparing, JournalErasing, JournalEmbedding, JournalRebuild
         """
         ...
 
-    async def restore(self, path: Path, *, drops_unknown: bool = False, former: str = "") -> int:
+    async def restore(
+        self, path: Path, *, drops_unknown: bool = False, former: str = "", command: RebuildCommand = "restore"
+    ) -> int:
         """Replace all rows by those of a checked backup and mark a rebuild, in one step; returns the number of rows."""
         ...
 

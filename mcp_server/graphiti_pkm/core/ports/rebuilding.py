@@ -9,14 +9,14 @@ from typing import Literal, Protocol
 
 from graphiti_pkm.core.model.record import Record
 
-RebuildCommand = Literal["rebuild", "restore", "repair"]
+RebuildCommand = Literal["rebuild", "restore", "repair", "conversion"]
 
 
 class RebuildInProgress(Record):
     """The mark."""
 
     command: RebuildCommand
-    """``repair``: the server found that the graph lacks data."""
+    """``repair``: the server found that the graph lacks data. ``conversion``: of a memory of version 0.1."""
     began_at: datetime
     is_cleared: bool = False
     """The graph was cleared and contains the first rows of the journal without gaps: the rebuild continues after

@@ -1,7 +1,7 @@
 """The interface of a database, whichever it is.
 
-The store's Cypher is FalkorDB's dialect; an implementation translates what its database expresses differently. Neither
-this nor an implementation puts the text of a query, its parameters or a database's own message into an error or a log.
+Neither this nor an implementation puts the text of a query, its parameters or a database's own message into an error or
+a log.
 """
 
 from collections.abc import Awaitable, Callable
@@ -29,11 +29,7 @@ class Database(Protocol):
     """One graph in one database, over as many connections as it needs."""
 
     async def read(self, *queries: Query) -> list[list[Row]]:
-        """Rows of each query, sent together. Raises Unavailable."""
-        ...
-
-    async def read_apart(self, *queries: Query) -> list[list[Row]]:
-        """As ``read``, with one connection per query, so that the database runs them in parallel."""
+        """Rows of each query; the database runs them side by side. Raises Unavailable."""
         ...
 
     async def write(self, query: Query) -> list[Row]:
@@ -68,8 +64,8 @@ class Database(Protocol):
 
     async def close(self) -> None: ...
 
-    async def examine(self) -> list[str]:
-        """Check that this database can be used, without building anything; returns notes for its operator.
+    async def examine(self) -> None:
+        """Check that this database can be used, without building anything.
 
         Raises:
             ConfigurationError: it cannot be used; says why and what to do.
@@ -95,10 +91,6 @@ class Database(Protocol):
         """Clear the whole graph; the empty one is prepared. Raises Unavailable."""
         ...
 
-    async def erase(self) -> bool:
-        """True once data deleted before this call is removed from the database's files too."""
-        ...
-
     async def vector_states(self) -> dict[Embedded, Built]:
         """The vector indexes there are now. Raises Unavailable."""
         ...
@@ -113,14 +105,6 @@ class Database(Protocol):
 
     async def claim(self, key: str, seconds: int) -> bool:
         """True for the first process that asks within so many seconds. Raises Unavailable."""
-        ...
-
-
-class Note(Protocol):
-    """Receives notes for the operator of a database."""
-
-    def __call__(self, text: str, *, holds: bool = True) -> None:
-        """Add the note to the status from now on, or remove it."""
         ...
 
 

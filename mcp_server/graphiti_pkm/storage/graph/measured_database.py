@@ -56,10 +56,6 @@ class MeasuredDatabase:
         """Counted as one read, since its queries are sent together."""
         return await self._counted("read", self._inner.read(*queries))
 
-    async def read_apart(self, *queries: Query) -> list[list[Row]]:
-        """Counted as one read, until the last of them is answered."""
-        return await self._counted("read", self._inner.read_apart(*queries))
-
     async def write(self, query: Query) -> list[Row]:
         """Counted as a write, until it is committed."""
         return await self._counted("write", self._inner.write(query))
@@ -88,9 +84,9 @@ class MeasuredDatabase:
         """As the database's."""
         await self._inner.prepare()
 
-    async def examine(self) -> list[str]:
+    async def examine(self) -> None:
         """As the database's."""
-        return await self._inner.examine()
+        await self._inner.examine()
 
     async def is_ready(self) -> bool:
         """Counted apart."""
@@ -99,10 +95,6 @@ class MeasuredDatabase:
     async def clear(self) -> None:
         """As the database's."""
         await self._counted("other", self._inner.clear())
-
-    async def erase(self) -> bool:
-        """As the database's."""
-        return await self._counted("other", self._inner.erase())
 
     async def vector_states(self) -> dict[Embedded, Built]:
         """As the database's."""

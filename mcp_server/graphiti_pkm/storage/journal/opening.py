@@ -7,7 +7,7 @@ from graphiti_pkm.storage.journal.store import SqliteJournal
 
 def journal_file(settings: Settings) -> JournalFile:
     """Nothing is opened or made."""
-    return JournalFile(settings.data_dir, name=MEMORY if settings.effective_backend == "sqlite" else JOURNAL)
+    return JournalFile(settings.data_dir, name=MEMORY if settings.effective_backend == "embedded" else JOURNAL)
 
 
 def journal_of(settings: Settings) -> SqliteJournal:

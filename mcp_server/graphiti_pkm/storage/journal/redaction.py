@@ -3,6 +3,7 @@
 import contextlib
 import json
 import re
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -11,9 +12,11 @@ from graphiti_pkm.core.model.records import WriteIntent
 from graphiti_pkm.storage.journal import extractions, jobs, partial, saved_graphs
 from graphiti_pkm.storage.journal.rows import decode, encode, encode_answer
 
-_COPIES = ("journal-version-*.sqlite3*", "journal.sqlite3.damaged-*", "journal-before-restore-*.sqlite3*")
+_COPIES = ("*-version-*.sqlite3*", "*.sqlite3.damaged-*", "journal-before-restore-*.sqlite3*")
 """What start-up and restore keep by themselves beside the journal. Backups are the user's own and stay."""
 
+FORMER = "before-sqlite"
+"""The directory with what version 0.1 wrote, kept when the memory was brought into one file."""
 _TOKEN = re.compile(r"[\w-]+")
 """A uuid stands in JSON as one of them; looking for each of thousands in each row would take minutes."""
 
@@ -108,4 +111,5 @@ def erase(connection: sqlite3.Connection, data_dir: Path) -> bool:
         for copy in data_dir.glob(pattern):
             with contextlib.suppress(FileNotFoundError):
                 copy.unlink()
+    shutil.rmtree(data_dir / FORMER, ignore_errors=True)
     return not partial.sweep_all(data_dir) and not busy

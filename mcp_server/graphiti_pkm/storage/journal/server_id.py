@@ -5,15 +5,15 @@ from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
-_FILE = "server-id"
+SERVER_ID = "server-id"
 
 
 def server_id(data_dir: Path) -> str:
     """The id shared by all processes of this directory, created by the first. Raises OSError."""
-    path = data_dir / _FILE
+    path = data_dir / SERVER_ID
     if not path.exists():
         data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-        made = data_dir / f"{_FILE}.{os.getpid()}.{uuid4().hex}"
+        made = data_dir / f"{SERVER_ID}.{os.getpid()}.{uuid4().hex}"
         made.write_text(str(uuid4()), encoding="ascii")
         with suppress(FileExistsError):
             os.link(made, path)  # completely or not at all, and never replacing another

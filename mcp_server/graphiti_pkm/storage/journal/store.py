@@ -298,8 +298,10 @@ class SqliteJournal:
     async def verify_backup(self, path: Path) -> int:
         return await asyncio.to_thread(self._verify, path)
 
-    async def restore(self, path: Path, *, drops_unknown: bool = False, former: str = "") -> int:
-        rebuild = RebuildInProgress(command="restore", began_at=self._now(), drops_unknown=drops_unknown, former=former)
+    async def restore(
+        self, path: Path, *, drops_unknown: bool = False, former: str = "", command: RebuildCommand = "restore"
+    ) -> int:
+        rebuild = RebuildInProgress(command=command, began_at=self._now(), drops_unknown=drops_unknown, former=former)
         try:
             await self.check()
         except DamagedStore:

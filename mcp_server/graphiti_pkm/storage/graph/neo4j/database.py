@@ -71,9 +71,6 @@ class Neo4jDatabase:
             _log.warning("%s", refused)
             raise Unavailable("The database could not answer a query. Try again; get_status says more.") from None
 
-    async def read_apart(self, *queries: Query) -> list[list[Row]]:
-        return await self.read(*queries)
-
     async def write(self, query: Query) -> list[Row]:
         answers: list[list[Row]] = await self.recovering(partial(self._write_patiently, query))
         return answers[0]
@@ -122,11 +119,10 @@ class Neo4jDatabase:
         if self._reader is not self._writer:
             await self._reader.close()
 
-    async def examine(self) -> list[str]:
+    async def examine(self) -> None:
         await self.recovering(partial(self.attempt, _PING, writing=True))
         await self.recovering(partial(self.attempt, _PING))
         await self.recovering(partial(neo4j_schema.check_version, self))
-        return []
 
     async def prepare(self) -> None:
         try:
@@ -151,13 +147,6 @@ class Neo4jDatabase:
         for kind in ALL:
             await self.drop_vector_index(kind)
         await self.prepare()
-
-    async def erase(self) -> bool:
-        """Nothing a client can do: Neo4j prunes logs and reuses space in its own time.
-
-        ``opening`` reports that in the status.
-        """
-        return True
 
     async def vector_states(self) -> dict[Embedded, Built]:
         return await neo4j_schema.vector_states(self)

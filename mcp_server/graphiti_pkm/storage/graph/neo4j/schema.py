@@ -160,8 +160,8 @@ async def check_version(database: Attempts) -> None:
     ((row,),) = await database.attempt(_VERSION)
     if not is_new_enough(row["version"]):
         raise ConfigurationError(
-            f"This Neo4j has version {row['version']}; 5.26 or newer is needed. Update it, or use backend embedded or "
-            "falkordb. Nothing was changed."
+            f"This Neo4j has version {row['version']}; 5.26 or newer is needed. Update it, or use the embedded "
+            "database. Nothing was changed."
         )
 
 

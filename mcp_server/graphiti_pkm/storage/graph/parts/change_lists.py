@@ -19,10 +19,10 @@ class ChangeLists(Part):
         newest = queries_changes.recent(wanted, window)
         pages = [page for page, _ in queries_changes.changes(newest, window)]
         whole = queries_changes.changes(wanted, window)
-        found = await db.read_apart(*pages, *(total for _, total in whole))
+        found = await db.read(*pages, *(total for _, total in whole))
         rows, totals = _merged(found[: len(pages)], window.limit), found[len(pages) :]
         if len(rows) < window.limit and newest != wanted:
-            rows = _merged(await db.read_apart(*(page for page, _ in whole)), window.limit)
+            rows = _merged(await db.read(*(page for page, _ in whole)), window.limit)
         return ChangePage(
             changes=tuple(map(_change, rows)),
             keys=tuple((row["at"], row["rank"], row["id"]) for row in rows),

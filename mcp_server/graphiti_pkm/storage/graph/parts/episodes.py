@@ -25,7 +25,7 @@ class Episodes(Part):
         return await self._episode_page(*queries_episodes.recent_episodes(wanted, window))
 
     async def _episode_page(self, page_query: Query, total_query: Query) -> EpisodePage:
-        page, total = await (await self._db()).read_apart(page_query, total_query)
+        page, total = await (await self._db()).read(page_query, total_query)
         return EpisodePage(
             episodes=tuple(map(mapping.episode, page)),
             keys=tuple((row["va"], row["ca"], row["id"]) for row in page),
@@ -45,7 +45,7 @@ class Episodes(Part):
     async def episode_entities(
         self, episode_uuids: Sequence[str], group_ids: Sequence[str], window: Window
     ) -> tuple[list[Entity], int]:
-        page, total = await (await self._db()).read_apart(
+        page, total = await (await self._db()).read(
             *queries_episodes.episode_entities(episode_uuids, group_ids, window)
         )
         return list(map(mapping.entity, page)), total[0]["total"]

@@ -41,7 +41,7 @@ class Facts(Part):
         return [_as_parameter(row) for row in {row["fact_uuid"]: row for row in reversed(found)}.values()]
 
     async def _fact_page(self, page_query: Query, total_query: Query) -> FactPage:
-        page, total = await (await self._db()).read_apart(page_query, total_query)
+        page, total = await (await self._db()).read(page_query, total_query)
         return FactPage(
             facts=tuple(map(mapping.fact, page)),
             keys=tuple(tuple(row[key] for key in _FACT_KEYS if key in row) for row in page),

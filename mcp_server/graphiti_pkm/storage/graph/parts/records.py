@@ -101,5 +101,5 @@ class Records(Part):
         }
 
     async def entity_page(self, wanted: EntityFilter, window: Window) -> tuple[list[Entity], int]:
-        page, total = await (await self._db()).read_apart(*queries_read.entity_page(wanted, window))
+        page, total = await (await self._db()).read(*queries_read.entity_page(wanted, window))
         return list(map(mapping.entity, page)), total[0]["total"]

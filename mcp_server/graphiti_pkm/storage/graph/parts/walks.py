@@ -17,7 +17,7 @@ class Walks(Part):
     """The port ``GraphWalks``."""
 
     async def fact_sources(self, fact: Fact, group_ids: Sequence[str], mode: SourceMode, window: Window) -> SourcePage:
-        page, total = await (await self._db()).read_apart(*queries_paths.fact_sources(fact, group_ids, mode, window))
+        page, total = await (await self._db()).read(*queries_paths.fact_sources(fact, group_ids, mode, window))
         return SourcePage(
             sources=tuple(
                 FactSource(
@@ -75,7 +75,7 @@ class Walks(Part):
             rings.append(ring["uuids"])
             seen += ring["uuids"]
             left_out = ring["total"] - len(ring["uuids"])
-        among, total = await db.read_apart(*queries_paths.facts_among(seen, wanted, max_facts))
+        among, total = await db.read(*queries_paths.facts_among(seen, wanted, max_facts))
         (found,) = await db.read(queries_read.entities(seen[len(starts) :], wanted.group_ids))
         entities = {row["uuid"]: mapping.entity(row) for row in found}
         return Neighbourhood(

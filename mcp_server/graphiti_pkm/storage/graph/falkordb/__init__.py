@@ -1,1 +1,0 @@
-"""FalkorDB as a database: connection, driver, schema. Starting one stands in ``embedded``."""
