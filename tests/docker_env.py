@@ -1,4 +1,4 @@
-"""docker/.env.example from ``config.Settings`` and compose.yaml: written by ``make docs``, compared by a test."""
+"""docker/.env.example from ``Settings`` and compose.yaml: written by ``make docs``, compared by a test."""
 
 import re
 from pathlib import Path
@@ -20,13 +20,13 @@ _HEAD = """# Settings of the container: copy this file to .env beside compose.ya
 _OF_COMPOSE = {
     "MEMORY_PORT": "Port of the memory on this machine's loopback address",
     "LIBRECHAT_PORT": "Port of LibreChat on this machine's loopback address",
-    "MEMORY_LIMIT": "Memory limit of the server: about 500 MB for each of its `workers`, and an embedded database",
+    "MEMORY_LIMIT": "Memory limit of the server: about 500 MB for each of its `workers`, twice that for a large memory",
     "DATABASE_LIMIT": "Memory limit of a database server: more than Neo4j's heap, page cache and 500 MB together",
     "NEO4J_HEAP": "Neo4j's heap",
     "NEO4J_PAGECACHE": "Neo4j's page cache: ideally as large as its files",
 }
 """Variables that compose.yaml reads from .env besides our settings."""
-REQUIRED = {"neo4j": "neo4j_password", "falkordb": "falkordb_password"}
+REQUIRED = {"neo4j": "neo4j_password"}
 """Without these the database of a profile does not start."""
 
 

@@ -2,12 +2,11 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.builders import a_fact, a_mention, a_name, a_write, an_entity, an_episode, at
-from tests.e2e.support import call, database_stopped, over_stdio
+from tests.e2e.support import call, over_stdio
 from tests.requirements import requirement
 
 from graphiti_pkm.bootstrap import open_memory
@@ -23,18 +22,17 @@ HUB = an_entity("Exchange", group_id=GROUP)
 
 
 @pytest.fixture(scope="module")
-def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, set[str]]]:
+def memory(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, set[str]]:
     """A data directory with the hub, and the uuids of its facts."""
     data_dir = tmp_path_factory.mktemp("hub") / "data"
-    yield data_dir, asyncio.run(build(data_dir))
-    database_stopped(data_dir)
+    return data_dir, asyncio.run(build(data_dir))
 
 
 async def build(data_dir: Path) -> set[str]:
     """Write the hub as add_memory would, without the time the texts would take to embed."""
     written: set[str] = set()
     neighbours = [an_entity(f"House {number}", group_id=GROUP) for number in range(100)]
-    async with open_memory(Settings(data_dir=data_dir, idle_seconds=0.3)) as memory:
+    async with open_memory(Settings(data_dir=data_dir)) as memory:
         committer = Committer(memory.context)
         async with memory.context.locks.hold(GROUP):
             for number in range(WRITES):

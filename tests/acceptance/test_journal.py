@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 from mcp.client import Client
 from tests.acceptance.shared_data import shared_data
-from tests.e2e.support import call, database_stopped, over_stdio
+from tests.e2e.support import call, over_stdio
 from tests.requirements import requirement
 
 pytestmark = pytest.mark.timeout(600)
@@ -41,12 +40,11 @@ def entries() -> list[dict[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def journal(entries: list[dict[str, str]], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def journal(entries: list[dict[str, str]], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data directory that was told the journal, and then the names."""
     data_dir = tmp_path_factory.mktemp("journal") / "data"
     asyncio.run(tell(entries, data_dir))
-    yield data_dir
-    database_stopped(data_dir)
+    return data_dir
 
 
 async def tell(entries: list[dict[str, str]], data_dir: Path) -> None:

@@ -14,7 +14,6 @@ from tests.benchmarks.startup import COMMAND
 from tests.benchmarks.stdio import StdioServer
 from tests.benchmarks.world import data_directory
 from tests.builders import DAY_ONE, a_passage, a_write, an_episode
-from tests.integration.embedded_support import stopped
 
 from graphiti_pkm.bootstrap import open_memory
 from graphiti_pkm.core.model.passages import split_passages
@@ -37,9 +36,8 @@ async def figures() -> list[Figure]:
     """Each size in a data directory of its own, filled through the journal."""
     found = []
     for size in SIZES:
-        async with data_directory() as directory:
+        with data_directory() as directory:
             await _fill(directory, size)
-            await stopped(directory)
             whole, search = _first_answers(directory)
         what = f"cold start with {size:,} passages"
         found.append(Figure(f"{what}, to the first answer of search_episodes", ms(whole)))
@@ -62,7 +60,7 @@ def _first_answers(directory: Path) -> tuple[float, float]:
 
 
 async def _fill(directory: Path, passages: int) -> None:
-    async with open_memory(Settings(data_dir=directory, idle_seconds=0.5)) as opened:
+    async with open_memory(Settings(data_dir=directory)) as opened:
         committer = Committer(opened.context)
         for write, vectors in _writes(passages):
             await committer.commit(write, vectors)

@@ -1,18 +1,12 @@
-"""Connections and timeline of a hub, against Graphiti's own methods on Graphiti's own data."""
+"""Connections and timeline of a hub: what each layer takes, and how it grows with the hub."""
 
 import random
 from array import array
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, cast
+from typing import Any
 
-from falkordb.asyncio import FalkorDB
-from graphiti_core.driver.falkordb_driver import FalkorDriver
-from graphiti_core.edges import EntityEdge, EpisodicEdge
-from graphiti_core.embedder import EmbedderClient
-from graphiti_core.nodes import EntityNode, EpisodeType, EpisodicNode
-from graphiti_core.utils.bulk_utils import add_nodes_and_edges_bulk
-from tests.benchmarks.measuring import Figure, ForgetTarget, Side, Times, in_turn, ms
+from tests.benchmarks.measuring import Figure, ForgetTarget, Side, in_turn, ms
 from tests.benchmarks.world import call, client_of, memory
 from tests.builders import DAY_ONE, a_fact, a_mention, a_name, a_passage, a_write, an_entity, an_episode
 
@@ -31,8 +25,9 @@ PAGE = 50
 EPISODE_PAGE = 10
 DIMENSION = 384
 _BATCH = 500
+ROUNDS = 30
 FACTS, EPISODES = "get_entity_connections", "get_entity_timeline"
-GRAPH, SERVICE, MCP = WAYS = ("page and total in the graph layer", "whole answer in process", "through MCP")
+GRAPH, SERVICE, MCP = "page and total in the graph layer", "whole answer in process", "through MCP"
 _SENTENCES = (
     "The morning went to the migration plan and the review of what the team had left open last week.",
     "Sleep was short, the coffee strong, and the run along the river slower than in spring.",
@@ -44,7 +39,7 @@ _SENTENCES = (
 
 @dataclass(frozen=True)
 class Hub:
-    """The same data for both sides."""
+    """Its records, and the vectors of those that have one."""
 
     centre: Entity
     neighbours: list[Entity]
@@ -55,25 +50,19 @@ class Hub:
 
 
 async def figures() -> list[Figure]:
-    """Both sizes stand in one database a side, so that only the hub grows."""
+    """Both sizes stand in one memory, so that only the hub grows."""
     hubs = {size: make_hub(size) for size in SIZES}
     async with memory() as opened, client_of(opened) as client:
-        graphiti = await _graphiti(opened)
         for hub in hubs.values():
             await load_ours(opened, hub)
-            await _load_graphiti(graphiti, hub)
-        found: list[Figure] = []
-        p50: dict[tuple[str, int], float] = {}
-        for size, hub in hubs.items():
-            taken = await _measure(opened, client, graphiti, hub)
-            found += _compared(size, taken)
-            p50.update({(name, size): times.p50 for name, times in taken.items()})
-        small, big = SIZES
-        for name in (f"{tool} {way}" for tool in (FACTS, EPISODES) for way in WAYS):
-            less, more = p50[name, small], p50[name, big]
-            what = f"{name}: {big:,} facts against {small:,}"
-            found.append(Figure(what, ms(more), ms(less), more / less, ForgetTarget("<=", 2.0)))
-        return found
+        small, big = [await in_turn(_sides(opened, client, hub), ROUNDS) for hub in hubs.values()]
+    less, more = SIZES
+    found = []
+    for name, times in big.items():
+        ours, theirs = times.p50, small[name].p50
+        what = f"{name}: {more:,} facts against {less:,}"
+        found.append(Figure(what, ms(ours), ms(theirs), ours / theirs, ForgetTarget("<=", 2.0)))
+    return found
 
 
 def make_hub(size: int) -> Hub:
@@ -136,81 +125,9 @@ async def load_ours(opened: Memory, hub: Hub) -> None:
         await graph.writer.apply(a_write(*hub.facts[i : i + _BATCH]), hub.vectors)
 
 
-async def _graphiti(opened: Memory) -> FalkorDriver:
-    """Graphiti's driver as it comes, on a graph of its own in the same server."""
-    client = FalkorDB(unix_socket_path=str(await opened.database.acquire()))  # type: ignore[no-untyped-call]
-    driver = FalkorDriver(falkor_db=client, database="graphiti")
-    await driver.build_indices_and_constraints()  # type: ignore[no-untyped-call]
-    return driver
-
-
-async def _load_graphiti(driver: FalkorDriver, hub: Hub) -> None:
-    nodes = [
-        EntityNode(
-            uuid=entity.uuid,
-            name=entity.name,
-            group_id=entity.group_id,
-            created_at=entity.created_at,
-            name_embedding=hub.vectors[entity.uuid].tolist(),
-        )
-        for entity in (hub.centre, *hub.neighbours)
-    ]
-    edges = [
-        EntityEdge(
-            uuid=fact.uuid,
-            group_id=fact.group_id,
-            source_node_uuid=fact.source_uuid,
-            target_node_uuid=fact.target_uuid,
-            name=fact.relation,
-            fact=fact.text,
-            fact_embedding=hub.vectors[fact.uuid].tolist(),
-            episodes=list(fact.episodes),
-            created_at=fact.created_at,
-            valid_at=fact.valid_at,
-        )
-        for fact in hub.facts
-    ]
-    episodes = [
-        EpisodicNode(
-            uuid=episode.uuid,
-            name=episode.name,
-            group_id=episode.group_id,
-            source=EpisodeType.text,
-            source_description="",
-            content=episode.content,
-            created_at=episode.created_at,
-            valid_at=episode.valid_at,
-        )
-        for episode in hub.episodes
-    ]
-    mentions = [
-        EpisodicEdge(
-            uuid=mention.uuid,
-            group_id=hub.centre.group_id,
-            source_node_uuid=mention.episode_uuid,
-            target_node_uuid=mention.entity_uuid,
-            created_at=mention.created_at,
-        )
-        for mention in hub.mentions
-    ]
-    unused = cast("EmbedderClient", None)  # everything brings its embedding
-    await add_nodes_and_edges_bulk(driver, [], [], nodes, [], unused)
-    for i in range(0, len(episodes), _BATCH):
-        await add_nodes_and_edges_bulk(driver, episodes[i : i + _BATCH], mentions[i : i + _BATCH], [], [], unused)
-    for i in range(0, len(edges), _BATCH):
-        await add_nodes_and_edges_bulk(driver, [], [], [], edges[i : i + _BATCH], unused)
-
-
-async def _measure(opened: Memory, client: Any, graphiti: FalkorDriver, hub: Hub) -> dict[str, Times]:
+def _sides(opened: Memory, client: Any, hub: Hub) -> dict[str, Side]:
     uuid = hub.centre.uuid
     exploring = opened.services[EXPLORING]
-
-    async def their_facts() -> None:
-        assert len((await EntityEdge.get_by_node_uuid(graphiti, uuid))[:PAGE]) == PAGE
-
-    async def their_episodes() -> None:
-        assert len((await EpisodicNode.get_by_entity_node_uuid(graphiti, uuid))[:EPISODE_PAGE]) == EPISODE_PAGE
-
     graph = opened.context.graph
     groups = (hub.centre.group_id,)
 
@@ -244,7 +161,7 @@ async def _measure(opened: Memory, client: Any, graphiti: FalkorDriver, hub: Hub
         answer = await call(client, "get_entity_timeline", entity_uuid=uuid, max_episodes=EPISODE_PAGE)
         assert (answer["total"], answer["returned"]) == (len(hub.episodes), EPISODE_PAGE)
 
-    quick: dict[str, Side] = {
+    return {
         f"{FACTS} {GRAPH}": query_facts,
         f"{FACTS} {SERVICE}": our_facts,
         f"{FACTS} {MCP}": our_facts_by_mcp,
@@ -252,19 +169,3 @@ async def _measure(opened: Memory, client: Any, graphiti: FalkorDriver, hub: Hub
         f"{EPISODES} {SERVICE}": our_episodes,
         f"{EPISODES} {MCP}": our_episodes_by_mcp,
     }
-    # Before and after each other: theirs takes seconds, which a round for each of ours would not bear.
-    before = await in_turn(quick, 15)
-    theirs = await in_turn({FACTS: their_facts}, 5, warm_up=1) | await in_turn({EPISODES: their_episodes}, 15)
-    after = await in_turn(quick, 15)
-    return theirs | {name: Times(before[name].milliseconds + after[name].milliseconds) for name in quick}
-
-
-def _compared(size: int, taken: dict[str, Times]) -> list[Figure]:
-    found = []
-    for tool, what, aim in ((FACTS, f"{size:,} facts", 100.0), (EPISODES, f"{size // 5:,} episodes", 30.0)):
-        for way in WAYS:
-            ours, theirs = taken[f"{tool} {way}"].p50, taken[tool].p50
-            # The aim is for the hub of 10,000; a smaller one leaves less to save.
-            wanted = ForgetTarget(">=", aim) if size == max(SIZES) else None
-            found.append(Figure(f"{tool} {way}, {what}", ms(ours), ms(theirs), theirs / ours, wanted))
-    return found

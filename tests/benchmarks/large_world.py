@@ -1,24 +1,23 @@
-"""As many entities, facts and passages as asked for, loaded in bulk: most of it the database makes itself.
+"""As many entities, facts and passages as asked for, in as many groups, on either store.
 
 Vectors are those of real sentences, two mixed and some noise: random directions have no neighbours to find.
 """
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import islice
+from typing import TypeAlias
 
 import numpy as np
 from tests.benchmarks.texts import journal
+from tests.builders import a_fact, a_passage, a_write, an_entity, an_episode
 
 from graphiti_pkm.core.model.passages import split_passages
-from graphiti_pkm.core.model.records import Vector
+from graphiti_pkm.core.model.records import Record, Vector, WriteIntent
+from graphiti_pkm.core.model.records import Vectors as Embedded
 from graphiti_pkm.embedding.local.local import LocalEmbedder
 from graphiti_pkm.settings.loader import Settings
-from graphiti_pkm.storage.graph.queries.search import scope
-from graphiti_pkm.storage.graph.queries.values import Query
-from graphiti_pkm.storage.graph.store import GraphStore
-from graphiti_pkm.storage.graph.values import Instant
 
 SENTENCES = 600
 NOISE = 0.01
@@ -28,41 +27,11 @@ DEGREE = 10
 DAYS = 1_000
 _PASSAGES_AN_EPISODE = 8
 _BATCH = 1_000
-_MOST_LISTED = datetime(2023, 1, 1, tzinfo=UTC)
+_FIRST_DAY = datetime(2023, 1, 1, tzinfo=UTC)
+_TEXT = "The harbour project went on as planned. "
 
-
-def _uuid(kind: int, number: str) -> str:
-    """In Cypher, the uuid of the record of this number."""
-    return f"'{kind}0000000-0000-4000-8000-' + right('000000000000' + toString({number}), 12)"
-
-
-_EPISODE = _uuid(2, f"n.number / {_PASSAGES_AN_EPISODE}")
-_DAY = "$days[n.number % size($days)]"
-_ENTITIES = f"""UNWIND $rows AS r CREATE (n:Entity {{uuid: {_uuid(1, "r.i")}, number: r.i, name: 'Entity ' + r.i,
-  summary: '', group_id: $group, created_at: $days[0], name_embedding: vecf32(r.v)}})"""
-_EPISODES = f"""MATCH (n:Entity) WHERE n.number % {_PASSAGES_AN_EPISODE} = 0
-  CREATE (e:Episodic {{uuid: {_EPISODE}, name: 'Entry ' + n.number, group_id: $group,
-    content: 'The harbour project went on as planned. ', source: 'text', source_description: '', entity_edges: [],
-    created_at: {_DAY}, valid_at: {_DAY}}})
-  CREATE (s:SearchText {{id: e.uuid, scope: $episode_scope, text: 'the harbour project went on as planned'}})
-  CREATE (s)-[:OF]->(e)"""
-_PASSAGES = f"""MATCH (n:Entity) WHERE n.number >= $first AND n.number < $last
-  CREATE (p:Passage {{uuid: {_uuid(3, "n.number")}, number: n.number, group_id: $group,
-  episode_uuid: {_EPISODE}, start: 0, end: 39, paragraph: 0, sentence: 0, created_at: {_DAY}, valid_at: {_DAY},
-  embedding: n.name_embedding}})"""
-_FACTS = f"""MATCH (n:Entity) WHERE n.number >= $first AND n.number < $last
-  MATCH (h:Entity {{uuid: {_uuid(1, "n.number % $ends")}}})
-  MATCH (o:Entity {{uuid: {_uuid(1, "(n.number * 7 + 1) % $ends")}}})
-  CREATE (h)-[:RELATES_TO {{uuid: {_uuid(4, "n.number")}, number: n.number, group_id: $group, name: 'WORKS_WITH',
-    fact: 'One works with the other on matter ' + n.number, episodes: [{_EPISODE}], created_at: {_DAY},
-    valid_at: {_DAY}, recorded_day: $numbers[n.number % size($days)], search_scope: $fact_scope,
-    search_text: 'works with one works with the other matter ' + n.number, fact_embedding: n.name_embedding}}]->(o)"""
-_GROUP = "MERGE (g:Group {id: $group}) SET g.holds = true"
-_REGROUP = (
-    "MATCH (n:Entity) SET n.group_id = $prefix + (n.number % $groups)",
-    f"MATCH (p:Passage) SET p.group_id = $prefix + (p.number / {_PASSAGES_AN_EPISODE} % $groups)",
-    "MATCH ()-[e:RELATES_TO]->() SET e.group_id = $prefix + (e.number % $groups)",
-)
+Write: TypeAlias = Callable[[WriteIntent, Embedded], Awaitable[None]]
+"""Of a committer, or of a graph alone."""
 
 
 class Vectors:
@@ -82,45 +51,61 @@ class Vectors:
 
     def draw(self, count: int, seed: int) -> list[Vector]:
         """Unit vectors, the same for a seed."""
+        return [array("f", one.tobytes()) for one in self.matrix(count, seed)]
+
+    def matrix(self, count: int, seed: int) -> np.ndarray:
+        """The same as rows."""
         draw = np.random.default_rng(seed)
         first, second = draw.integers(len(self._sentences), size=(2, count))
         share = draw.random((count, 1), dtype=np.float32)
         mixed = share * self._sentences[first] + (1 - share) * self._sentences[second]
         mixed += NOISE * draw.standard_normal(mixed.shape, dtype=np.float32)
         mixed /= np.linalg.norm(mixed, axis=1, keepdims=True)
-        return [array("f", one.tobytes()) for one in mixed]
+        return np.asarray(mixed)
 
 
-async def load(store: GraphStore, vectors: Vectors, size: int, group: str) -> None:
-    """All of it in one group."""
-    database = await store.database()
-    days = [_MOST_LISTED + timedelta(days=i) for i in range(DAYS)]
-    values = {
-        "group": group,
-        "days": list(map(Instant.of, days)),
-        "numbers": [int(f"{day:%Y%m%d}") for day in days],
-        "ends": max(2, 2 * size // DEGREE),
-        "episode_scope": scope(group, "episode"),
-        "fact_scope": scope(group, "fact"),
-    }
-    for begun in range(0, size, _BATCH):
-        count = min(_BATCH, size - begun)
-        rows = [{"i": begun + i, "v": vector} for i, vector in enumerate(vectors.draw(count, seed=begun))]
-        await database.write(Query("entities", _ENTITIES, {"rows": rows, "group": group, "days": values["days"]}))
-    for begun in range(0, size, 10 * _BATCH):
-        for text in (_FACTS, _PASSAGES):
-            await database.write(Query("fill", text, {**values, "first": begun, "last": begun + 10 * _BATCH}))
-    for text in (_EPISODES, _GROUP):
-        await database.write(Query("fill", text, values))
+async def load(write: Write, vectors: Vectors, size: int, prefix: str, groups: int = 1) -> None:
+    """So many of each kind in all, in groups of one size: ``prefix`` with a number."""
+    each = size // groups
+    for number in range(groups):
+        for kind, records in enumerate(_kinds(f"{prefix}{number}", each)):
+            for begun in range(0, each, _BATCH):
+                batch = records[begun : begun + _BATCH]
+                drawn = vectors.draw(len(batch), seed=(number * 3 + kind) * size + begun)
+                together = [record for records in batch for record in records]
+                embedded = {records[0].uuid: vector for records, vector in zip(batch, drawn, strict=True)}
+                await write(a_write(*together), embedded)
 
 
-async def regroup(store: GraphStore, prefix: str, groups: int) -> None:
-    """The same records in so many groups of one size, ``prefix`` with a number."""
-    database = await store.database()
-    for text in _REGROUP:
-        await database.write(Query("regroup", text, {"prefix": prefix, "groups": groups}))
-    text = "UNWIND range(0, $groups - 1) AS i MERGE (g:Group {id: $prefix + i}) SET g.holds = true"
-    await database.write(Query("groups", text, {"prefix": prefix, "groups": groups}))
+def _kinds(group: str, count: int) -> Iterator[Sequence[tuple[Record, ...]]]:
+    """Entities, facts, and passages, some of them with their episode; the first of each has an embedding."""
+    days = [_FIRST_DAY + timedelta(days=day) for day in range(DAYS)]
+    entities = [an_entity(f"Entity {i}", group_id=group, created_at=days[0]) for i in range(count)]
+    yield [(entity,) for entity in entities]
+    texts = [
+        an_episode(_TEXT, group_id=group, name=f"Entry {i}", valid_at=days[i % DAYS], created_at=days[i % DAYS])
+        for i in range(-(-count // _PASSAGES_AN_EPISODE))
+    ]
+    ends = max(2, 2 * count // DEGREE)
+    yield [
+        (
+            a_fact(
+                entities[i % ends],
+                entities[(i * 7 + 1) % ends],
+                "WORKS_WITH",
+                text=f"One works with the other on matter {i}.",
+                created_at=days[i % DAYS],
+                valid_at=days[i % DAYS],
+                episodes=(texts[i // _PASSAGES_AN_EPISODE].uuid,),
+            ),
+        )
+        for i in range(count)
+    ]
+    passages = [a_passage(texts[i // _PASSAGES_AN_EPISODE], sentence=i % _PASSAGES_AN_EPISODE) for i in range(count)]
+    yield [
+        (passage, texts[i // _PASSAGES_AN_EPISODE]) if i % _PASSAGES_AN_EPISODE == 0 else (passage,)
+        for i, passage in enumerate(passages)
+    ]
 
 
 def _sentences() -> Iterator[str]:

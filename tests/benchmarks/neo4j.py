@@ -1,4 +1,7 @@
-"""Connections of a hub and search by meaning on Neo4j, against Graphiti's own methods on the same records there."""
+"""Connections of a hub and search by meaning, against Graphiti's own methods on the same records in Neo4j.
+
+Ours are asked on Neo4j, and of the hub also in an embedded memory.
+"""
 
 import asyncio
 import tempfile
@@ -14,6 +17,7 @@ from graphiti_core.edges import EntityEdge
 from graphiti_core.nodes import EpisodicNode
 from graphiti_core.search.search_filters import SearchFilters
 from graphiti_core.search.search_utils import edge_similarity_search, node_similarity_search
+from mcp.client import Client
 from tests.benchmarks.hub import EPISODE_PAGE, EPISODES, FACTS, PAGE, load_ours, make_hub
 from tests.benchmarks.large_world import Vectors, load
 from tests.benchmarks.measuring import Figure, ForgetTarget, Side, Times, in_turn, ms
@@ -28,7 +32,9 @@ HUB, QUICK_HUB = 10_000, 1_000
 LARGE, QUICK_LARGE = 100_000, 8_000
 ROUNDS, THEIR_ROUNDS, PROBES = 25, 3, 60
 LIMIT, MIN_SCORE = 10, 0.6
-ONE = "one-0"
+PREFIX = "one-"
+ONE = f"{PREFIX}0"
+_HERE, _NEAR = "on Neo4j: ", "embedded: "
 _POLL_SECONDS = 0.5
 
 
@@ -75,26 +81,34 @@ async def _hub(opened: Memory, size: int) -> list[Figure]:
     async def their_episodes() -> None:
         assert len((await EpisodicNode.get_by_entity_node_uuid(driver, uuid))[:EPISODE_PAGE]) == EPISODE_PAGE
 
-    async with client_of(opened) as client:
-
-        async def our_facts() -> None:
+    def our_facts(client: Client) -> Side:
+        async def ask() -> None:
             assert (await call(client, FACTS, entity_uuid=uuid, max_connections=PAGE))["returned"] == PAGE
 
-        async def our_episodes() -> None:
-            assert (await call(client, EPISODES, entity_uuid=uuid, max_episodes=EPISODE_PAGE))[
-                "returned"
-            ] == EPISODE_PAGE
+        return ask
 
+    def our_episodes(client: Client) -> Side:
+        async def ask() -> None:
+            answer = await call(client, EPISODES, entity_uuid=uuid, max_episodes=EPISODE_PAGE)
+            assert answer["returned"] == EPISODE_PAGE
+
+        return ask
+
+    async with client_of(opened) as client, memory() as embedded, client_of(embedded) as near:
+        await load_ours(embedded, hub)
+        facts, episodes = f"{FACTS} through MCP, {size:,} facts", f"{EPISODES} through MCP, {size // 5:,} episodes"
         return [
-            *await _compared(f"{FACTS} through MCP, {size:,} facts", our_facts, their_facts, ForgetTarget(">=", 20.0)),
-            *await _compared(f"{EPISODES} through MCP, {size // 5:,} episodes", our_episodes, their_episodes, None),
+            *await _compared(f"{_HERE}{facts}", our_facts(client), their_facts, ForgetTarget(">=", 20.0)),
+            *await _compared(f"{_HERE}{episodes}", our_episodes(client), their_episodes, None),
+            *await _compared(f"{_NEAR}{facts}", our_facts(near), their_facts, ForgetTarget(">=", 100.0)),
+            *await _compared(f"{_NEAR}{episodes}", our_episodes(near), their_episodes, ForgetTarget(">=", 30.0)),
         ]
 
 
 async def _search(opened: Memory, size: int) -> list[Figure]:
     graph = opened.context.graph
     vectors = await Vectors.of_the_journal(Settings())
-    await load(graph, vectors, size, ONE)  # type: ignore[arg-type]
+    await load(graph.writer.apply, vectors, size, PREFIX)
     begun = perf_counter()
     await graph.vectors.tend_vector_indexes()  # type: ignore[attr-defined]
     while any(index.percent < 100 for index in await graph.vectors.vector_indexes()):  # noqa: ASYNC110 nothing tells of it
@@ -120,9 +134,11 @@ async def _search(opened: Memory, size: int) -> list[Figure]:
 
     what = f"by meaning, {size:,} in one group"
     return [
-        *await _compared(f"search of facts {what}", our_facts, their_facts, ForgetTarget(">=", 10.0)),
-        *await _compared(f"search of nodes {what}", our_nodes, their_nodes, ForgetTarget(">=", 10.0)),
-        Figure(f"vector indexes of {size:,} entities, facts and passages, built in the background", f"{built:.0f} s"),
+        *await _compared(f"{_HERE}search of facts {what}", our_facts, their_facts, ForgetTarget(">=", 10.0)),
+        *await _compared(f"{_HERE}search of nodes {what}", our_nodes, their_nodes, ForgetTarget(">=", 10.0)),
+        Figure(
+            f"{_HERE}vector indexes of {size:,} entities, facts and passages, built in the background", f"{built:.0f} s"
+        ),
     ]
 
 
@@ -132,4 +148,4 @@ async def _compared(what: str, ours: Side, theirs: Side, aim: ForgetTarget | Non
     slow = (await in_turn({"theirs": theirs}, THEIR_ROUNDS, warm_up=1))["theirs"]
     after = await in_turn({"ours": ours}, ROUNDS)
     quick = Times(before["ours"].milliseconds + after["ours"].milliseconds)
-    return [Figure(f"on Neo4j: {what}", ms(quick.p50), ms(slow.p50), slow.p50 / quick.p50, aim)]
+    return [Figure(what, ms(quick.p50), ms(slow.p50), slow.p50 / quick.p50, aim)]

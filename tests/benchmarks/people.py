@@ -22,7 +22,7 @@ from typing import Any, Literal, TypeAlias
 from tests.benchmarks.lean_client import LeanClient, lean_client
 from tests.benchmarks.measuring import Figure, ForgetTarget, ms
 from tests.benchmarks.texts import journal
-from tests.e2e.support import Served, database_stopped, serving
+from tests.e2e.support import Served, serving
 from tests.neo4j_server import Neo4jServer
 
 from graphiti_pkm.core.model.access import Token
@@ -239,7 +239,6 @@ def a_place(backend: Backend) -> Iterator[dict[str, Any]]:
         settings: dict[str, Any] = {"data_dir": directory / "data", "backend": backend}
         if backend == "embedded":
             yield settings
-            database_stopped(directory / "data")
             return
         server = Neo4jServer(directory / "neo4j", heap="1g", java=[])
         server.start()

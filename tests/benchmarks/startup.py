@@ -15,7 +15,7 @@ COMMAND = Path(sys.executable).with_name("graphiti-pkm")
 
 async def figures() -> list[Figure]:
     """The processes are ended before they begin with what a later call would need."""
-    async with data_directory() as directory:
+    with data_directory() as directory:
         ours = [str(COMMAND), "serve", "--data-dir", str(directory)]
         tools = len(_listed(ours))
         bare = [sys.executable, str(BARE), str(tools)]

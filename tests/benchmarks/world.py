@@ -1,14 +1,13 @@
 """A throw-away memory, in process and behind an MCP client."""
 
 import tempfile
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
 from mcp.client import Client
 from mcp_types import CallToolRequest, CallToolRequestParams, CallToolResult
-from tests.integration.embedded_support import end_database
 
 from graphiti_pkm.bootstrap import Memory, open_memory
 from graphiti_pkm.server.app import build_server
@@ -16,21 +15,19 @@ from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.toolkit.services import Services
 
 
-@asynccontextmanager
-async def data_directory() -> AsyncIterator[Path]:
-    """A directory whose database is ended and which is removed afterwards."""
+@contextmanager
+def data_directory() -> Iterator[Path]:
+    """A directory that is removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="pkm-bench-", ignore_cleanup_errors=True) as name:
-        try:
-            yield Path(name)
-        finally:
-            await end_database(Path(name))
+        yield Path(name)
 
 
 @asynccontextmanager
 async def memory(**settings: Any) -> AsyncIterator[Memory]:
     """An empty memory of its own."""
-    async with data_directory() as directory, open_memory(Settings(data_dir=directory, **settings)) as opened:
-        yield opened
+    with data_directory() as directory:
+        async with open_memory(Settings(data_dir=directory, **settings)) as opened:
+            yield opened
 
 
 @asynccontextmanager

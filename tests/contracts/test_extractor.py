@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from tests.builders import GROUP, at, new_uuid
@@ -15,7 +14,7 @@ from tests.worlds.extraction_world import Findings
 from graphiti_pkm.core.model.records import ExtractJob
 from graphiti_pkm.core.ports.extraction import Budget, Extraction, ExtractionTask, Extractor, ModelLedger
 from graphiti_pkm.errors import BudgetSpent, ModelRefused, ModelUnavailable, NotFound
-from graphiti_pkm.storage.graph.store import GraphStore
+from graphiti_pkm.storage.graph.sqlite.store import SqliteGraph
 
 TEXT = "Anna Berg WORKS_AT Globex."
 FAULTS = {"unauthorized": ModelRefused("Refused."), "unavailable": ModelUnavailable("Away.", retry_after=7)}
@@ -59,10 +58,8 @@ def reading(request: pytest.FixtureRequest) -> Reading:
 
 
 @pytest.fixture
-async def pipeline_reading(
-    falkor_graph: GraphStore, falkor_socket: Path, scripted_model: ScriptedModel
-) -> AsyncIterator[Reading]:
-    async with opened(falkor_graph, falkor_socket, scripted_model) as world:
+async def pipeline_reading(sqlite_graph: SqliteGraph, scripted_model: ScriptedModel) -> AsyncIterator[Reading]:
+    async with opened(sqlite_graph, scripted_model) as world:
         episode = await world.told(TEXT)
         task = ExtractionTask(group_id=GROUP, episode_uuid=episode.uuid)
         yield Reading(world.extractor(), task, model=scripted_model)

@@ -23,7 +23,7 @@ TEXTS = {
 
 
 def chatter(count: int) -> list[str]:
-    """Texts of words that nobody looks for; with many words some queries of FalkorDB begin to lie."""
+    """Texts of words that nobody looks for."""
     chance = random.Random(7)  # noqa: S311 no secret
     return [" ".join("".join(chance.choices(string.ascii_lowercase, k=8)) for _ in range(12)) for _ in range(count)]
 

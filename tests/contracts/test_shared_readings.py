@@ -40,12 +40,12 @@ class Host:
 Hosts = Callable[[str], Host]
 
 
-@pytest.fixture(params=["fake", "falkor_server", "neo4j"])
+@pytest.fixture(params=["fake", "neo4j"])
 def shared_graph(request: pytest.FixtureRequest) -> "GraphStore | FakeGraph":
     """An empty graph."""
     if request.param == "fake":
         return FakeGraph()
-    found: GraphStore = request.getfixturevalue(f"{request.param}_graph")
+    found: GraphStore = request.getfixturevalue("neo4j_graph")
     return found
 
 

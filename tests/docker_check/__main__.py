@@ -20,7 +20,7 @@ from tests.docker_check.project import Project, stdio_service
 from tests.docker_check.report import Report
 from tests.docker_check.rules import DATABASE_PROFILES, compose_problems, dockerfile_problems
 from tests.docker_check.service import services_of
-from tests.docker_check.tools import DOCKER, compose, hadolint, redis_cli, run, shellcheck
+from tests.docker_check.tools import DOCKER, compose, hadolint, run, shellcheck
 from tests.neo4j_server import missing_tools as neo4j_lacks
 from tests.neo4j_server.jars import jars
 
@@ -35,7 +35,6 @@ def main() -> int:
         why = f"needs {', '.join(lacking)} (Debian: apt-get install buildah mmdebstrap)" if lacking else "needs root"
         report.skip("the image is built, looked through and run", why)
     else:
-        redis_cli()
         if not neo4j_lacks():
             jars()
         with built() as image:

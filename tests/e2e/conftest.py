@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.e2e.support import CALL_SECONDS, Served, database_stopped, serving
+from tests.e2e.support import CALL_SECONDS, Served, serving
 
 pytest.register_assert_rewrite("tests.e2e.isolation_suite")
 
@@ -14,11 +14,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="module")
-def shared_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A data directory for a module, whose database is gone in the end."""
-    directory = tmp_path_factory.mktemp("shared") / "data"
-    yield directory
-    database_stopped(directory)
+def shared_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory for a module."""
+    return tmp_path_factory.mktemp("shared") / "data"
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +26,6 @@ def server(shared_dir: Path) -> Iterator[Served]:
 
 
 @pytest.fixture
-def data_dir(tmp_path: Path) -> Iterator[Path]:
-    """A data directory for one test, whose database is gone in the end."""
-    directory = tmp_path / "data"
-    yield directory
-    database_stopped(directory)
+def data_dir(tmp_path: Path) -> Path:
+    """A data directory for one test."""
+    return tmp_path / "data"

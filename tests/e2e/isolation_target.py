@@ -10,7 +10,7 @@ import httpx2
 from mcp.client import Client
 from mcp.client.sse import sse_client
 from tests.e2e.isolation_world import Story
-from tests.e2e.support import CALL_SECONDS, Served, Transport, database_stopped, over_http, serving
+from tests.e2e.support import CALL_SECONDS, Served, Transport, over_http, serving
 from tests.scripted_model import ScriptedModel
 
 from graphiti_pkm.server.tools.registry import TOOLSETS
@@ -71,7 +71,6 @@ def attacked(directory: Path, transport: Transport = "http", **settings: object)
             target = Target(server, story, transport)
             asyncio.run(_tell(target))
             yield target
-    database_stopped(directory)
 
 
 async def _tell(target: Target) -> None:

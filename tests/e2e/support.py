@@ -25,14 +25,12 @@ from tests.protocol.support import Mode, answered
 
 from graphiti_pkm.settings.loader import ENV_PREFIX, Settings
 from graphiti_pkm.settings.names import variables_of
-from graphiti_pkm.storage.graph.locks.flock import EXCLUSIVE, open_lock, wait_for_lock
-from graphiti_pkm.storage.journal.store import SqliteJournal
+from graphiti_pkm.storage.journal.opening import journal_of
 
 COMMAND = str(Path(sys.executable).with_name("graphiti-pkm"))
 DEADLINE_SECONDS = 40.0
 CALL_SECONDS = 100.0
 """How long a call may take where its bound is not what is tested: a busy machine answers late, and not otherwise."""
-IDLE_SECONDS = "0.3"
 
 Transport: TypeAlias = Literal["stdio", "http", "sse"]
 
@@ -43,8 +41,7 @@ def environment(**settings: object) -> dict[str, str]:
     inherited = {
         name: value for name, value in os.environ.items() if name not in ours and not name.startswith(ENV_PREFIX)
     }
-    given = {"idle_seconds": IDLE_SECONDS, **settings}
-    return inherited | {ENV_PREFIX + name.upper(): str(value) for name, value in given.items()}
+    return inherited | {ENV_PREFIX + name.upper(): str(value) for name, value in settings.items()}
 
 
 def until(condition: Callable[[], object], what: str) -> None:
@@ -55,22 +52,11 @@ def until(condition: Callable[[], object], what: str) -> None:
         time.sleep(0.02)
 
 
-def database_stopped(data_dir: Path) -> None:
-    """Wait until the database, left by its last client, holds the directory no more."""
-    if not data_dir.is_dir():
-        return
-    fd = open_lock(data_dir / "owner.lock")
-    try:
-        wait_for_lock(fd, EXCLUSIVE)
-    finally:
-        os.close(fd)
-
-
 def started_once(data_dir: Path) -> None:
     """An empty memory: what status and doctor look for before they start anything."""
 
     async def make() -> None:
-        journal = SqliteJournal(data_dir)
+        journal = journal_of(Settings(data_dir=data_dir))
         await journal.counts()
         await journal.close()
 
@@ -118,7 +104,7 @@ class Served:
 def serving(
     data_dir: Path, transport: Transport = "http", within: Sequence[str] = (), **settings: object
 ) -> Iterator[Served]:
-    """A server process with a port, alive; gone in the end, its database some time later.
+    """A server process with a port, alive; gone in the end.
 
     ``within``: a command that becomes the one that it is given.
     """

@@ -10,12 +10,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from graphiti_pkm.storage.graph.embedded.redis_socket import command
 from mcp.client import Client
-from tests.e2e.support import call, database_stopped, over_http, over_stdio, run, serving
+from tests.e2e.support import call, over_http, over_stdio, run, serving
 from tests.integration.embedded_support import endpoint
 from tests.protocol.support import DEFAULT_TOOLS, error_of
-
-from graphiti_pkm.storage.graph.embedded.redis_socket import command
 
 NOTES = [f"Note {number}: Ines and Tom spoke about Heron." for number in range(6)]
 ENTITIES = [{"name": name} for name in ("Ines", "Tom", "Heron")]
@@ -55,7 +54,6 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
             assert backed_up.returncode == 0, backed_up.stderr
 
     asyncio.run(tell())
-    database_stopped(directory)
     return directory
 
 

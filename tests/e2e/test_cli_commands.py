@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from tests.e2e.support import COMMAND, database_stopped, environment, run, until
+from tests.e2e.support import COMMAND, environment, run, until
 from tests.ports import free_port
 from tests.requirements import requirement
 
@@ -121,7 +121,6 @@ def test_an_interrupted_server_ends_though_its_client_stays(transport: str, path
         until((data_dir / "database.json").exists, "the database to start")
         server.send_signal(signal.SIGINT)
         assert server.wait() == 0
-    database_stopped(data_dir)
 
 
 def test_an_interrupted_command_says_so_and_nothing_else(tmp_path: Path, data_dir: Path) -> None:

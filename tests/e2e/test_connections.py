@@ -11,7 +11,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from tests.e2e.support import Served, call, database_stopped, over_http, serving, until
+from tests.e2e.support import Served, call, over_http, serving, until
 
 from graphiti_pkm.core.model.access import Token
 from graphiti_pkm.server.auth.tokens import hash_of, new_secret, write_tokens
@@ -68,7 +68,6 @@ def few_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AccessGate]:
     data_dir = tmp_path_factory.mktemp("connections") / "data"
     with door(data_dir, head_seconds=2, body_seconds=2) as found:
         yield found
-    database_stopped(data_dir)
 
 
 @pytest.fixture(autouse=True)
@@ -171,7 +170,6 @@ async def test_idle_strangers_close_no_connection_that_has_shown_a_token(tmp_pat
             assert not [one for one in done if one.exception() or one.result() == b""]
             for one in ends:
                 one.cancel()
-    database_stopped(data_dir)
 
 
 def test_a_server_takes_as_many_files_as_it_may(tmp_path: Path) -> None:
@@ -180,4 +178,3 @@ def test_a_server_takes_as_many_files_as_it_may(tmp_path: Path) -> None:
     with serving(data_dir, within=soft) as server:
         allowed = resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE)[0]
         assert allowed == min(resource.getrlimit(resource.RLIMIT_NOFILE)[1], 65_536)
-    database_stopped(data_dir)

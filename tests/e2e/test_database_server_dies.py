@@ -3,15 +3,10 @@
 from pathlib import Path
 
 import pytest
-from tests.falkor import RemoteFalkor
-from tests.neo4j_server import Neo4jServer
 from tests.storm.outage import running, storm
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("kind", [RemoteFalkor, Neo4jServer])
-async def test_calls_fail_nothing_acknowledged_is_lost_and_nobody_is_needed(
-    kind: "type[RemoteFalkor | Neo4jServer]", short_directory: Path, tmp_path: Path
-) -> None:
-    with running(kind, short_directory) as database:
+async def test_calls_fail_nothing_acknowledged_is_lost_and_nobody_is_needed(tmp_path: Path) -> None:
+    with running(tmp_path / "neo4j") as database:
         await storm(tmp_path / "data", database, "killed", 0, clients=2)

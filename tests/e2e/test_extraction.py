@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from mcp.client import Client
-from tests.e2e.support import call, database_stopped, over_http, over_stdio, run, serving
+from tests.e2e.support import call, over_http, over_stdio, run, serving
 from tests.requirements import requirement
 from tests.scripted_model import FaultKind, FaultPlan, PermanentFault, ScriptedModel
 
@@ -116,7 +116,6 @@ async def test_a_key_is_in_no_log_error_receipt_or_file(
         assert backup.returncode == 0, backup.stderr
     came = hashlib.sha256(f"Bearer {KEY}".encode()).hexdigest()
     assert scripted_model.stats.authorizations == [came]
-    database_stopped(data)
     assert KEY not in repr(said)
     holds = files_with(tmp_path, b"Anna Berg WORKS_AT")
     assert data / "journal.sqlite3" in holds  # so that what is looked for would be found

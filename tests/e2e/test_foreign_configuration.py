@@ -1,18 +1,14 @@
-"""A server of ours started with what Graphiti's own MCP server is started with, on the databases it names."""
+"""A server of ours started with what Graphiti's own MCP server is started with, on the Neo4j that it names."""
 
 import os
-import subprocess
 from contextlib import AsyncExitStack
 from pathlib import Path
-from uuid import uuid4
 
 from mcp import StdioServerParameters
 from mcp.client import Client
 from mcp.client.stdio import stdio_client
-from tests.e2e.support import COMMAND, call, environment, listens, over_http, until
-from tests.falkor import PASSWORD, WRITER, RemoteFalkor
+from tests.e2e.support import COMMAND, call, environment
 from tests.neo4j_server import Neo4jAddress, empty
-from tests.ports import free_port
 from tests.requirements import requirement
 
 FILES = Path(__file__).parents[1] / "data" / "graphiti_mcp_server"
@@ -22,42 +18,6 @@ async def told_and_found(client: Client) -> None:
     await call(client, "add_memory", episode_body="Anna works on Heron.", entities=[{"name": "Heron"}])
     found = await call(client, "search_nodes", query="Heron", names=["Heron"])
     assert [node["name"] for node in found["nodes"]] == ["Heron"]
-
-
-async def test_its_file_and_variables_serve_a_memory_on_its_falkordb(
-    falkor_server: RemoteFalkor, data_dir: Path
-) -> None:
-    graph, port = f"test_{uuid4().hex}", free_port()
-    variables = {
-        "FALKORDB_URI": falkor_server.uri,
-        "FALKORDB_USERNAME": WRITER,
-        "FALKORDB_PASSWORD": PASSWORD,
-        "FALKORDB_DATABASE": graph,
-        "CONFIG_PATH": str(FILES / "config-docker-falkordb.yaml"),
-        "SEMAPHORE_LIMIT": "10",
-    }
-    log = data_dir.parent / "log"
-    with (
-        log.open("wb") as stderr,
-        subprocess.Popen(  # noqa: ASYNC220  (it is only started here)
-            [COMMAND, "serve", "--port", str(port)],
-            env=environment(data_dir=data_dir) | variables,
-            stdin=subprocess.DEVNULL,
-            stderr=stderr,
-        ) as server,
-    ):
-        try:
-            until(lambda: listens("127.0.0.1", port) or server.poll() is not None, "the server to listen")
-            assert server.poll() is None, log.read_text()
-            async with over_http(f"http://127.0.0.1:{port}/mcp") as client:
-                await told_and_found(client)
-        finally:
-            server.terminate()
-    with falkor_server.client() as database:
-        assert database.exists(graph)
-        database.execute_command("GRAPH.DELETE", graph)
-    assert "SEMAPHORE_LIMIT: not used" in log.read_text()
-    assert PASSWORD not in log.read_text()
 
 
 @requirement("M-84", "M-85")

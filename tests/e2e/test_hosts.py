@@ -1,21 +1,37 @@
-"""Two server hosts, each with a data directory of its own, on one FalkorDB server."""
+"""Two server hosts, each with a data directory of its own, on one Neo4j."""
 
 import asyncio
+from collections.abc import Iterator
 from pathlib import Path
-from uuid import uuid4
+from typing import Any
 
+import pytest
 from tests.e2e.support import DEADLINE_SECONDS, call, over_http, serving, until
 from tests.e2e.test_draining import Writer, stored
-from tests.falkor import RemoteFalkor
+from tests.neo4j_server import Neo4jAddress, empty
 from tests.requirements import requirement
+
+
+@pytest.fixture
+def settings(neo4j_server: Neo4jAddress) -> Iterator[dict[str, Any]]:
+    """Of both hosts."""
+    empty(neo4j_server)
+    yield {
+        "neo4j_uri": neo4j_server.uri,
+        "neo4j_username": neo4j_server.username,
+        "neo4j_password": neo4j_server.password,
+    }
+    empty(neo4j_server)
 
 
 @requirement("K-50")
 async def test_a_killed_host_takes_nothing_acknowledged_along_and_the_other_goes_on(
-    falkor_server: RemoteFalkor, tmp_path: Path
+    settings: dict[str, Any], tmp_path: Path
 ) -> None:
-    settings = falkor_server.settings(f"e2e_{uuid4().hex}", drain_seconds=30)
-    with serving(tmp_path / "a", **settings) as first, serving(tmp_path / "b", **settings) as second:
+    with (
+        serving(tmp_path / "a", drain_seconds=30, **settings) as first,
+        serving(tmp_path / "b", drain_seconds=30, **settings) as second,
+    ):
         for host in (first, second):
             await asyncio.to_thread(until, host.ready, "the database")
         here, there = [Writer(first) for _ in range(2)], [Writer(second) for _ in range(2)]
@@ -37,10 +53,7 @@ async def test_a_killed_host_takes_nothing_acknowledged_along_and_the_other_goes
         assert [cut for writer in (*there, late) for cut in writer.cut] == []
 
 
-async def test_a_cursor_goes_on_at_another_host_and_after_a_restart(
-    falkor_server: RemoteFalkor, tmp_path: Path
-) -> None:
-    settings = falkor_server.settings(f"e2e_{uuid4().hex}")
+async def test_a_cursor_goes_on_at_another_host_and_after_a_restart(settings: dict[str, Any], tmp_path: Path) -> None:
     arguments = {"max_episodes": 1}
     with serving(tmp_path / "a", **settings) as first, serving(tmp_path / "b", **settings) as second:
         async with over_http(first.endpoint) as client:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from tests.e2e.support import Served, call, database_stopped, over_http, processes_naming, run, serving, until
+from tests.e2e.support import Served, call, over_http, processes_naming, run, serving, until
 from tests.protocol.support import error_of
 
 
@@ -57,7 +57,6 @@ async def test_no_process_outlives_a_server_that_ends(ending: signal.Signals, da
         server.process.send_signal(ending)
         code = server.process.wait()
     assert code == (-ending if ending == signal.SIGKILL else 0)
-    database_stopped(data_dir)
     until(lambda: not processes_naming(data_dir), "the database to end")
 
 
@@ -71,4 +70,3 @@ async def test_the_operator_is_told_how_much_people_with_tokens_have_and_not_wha
     assert "groups    none of the local user" in told
     assert "birds" not in told
     assert "1 group" in run("doctor", data_dir=data_dir).stdout
-    database_stopped(data_dir)

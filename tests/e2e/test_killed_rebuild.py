@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from mcp.client import Client
-from tests.e2e.support import call, database_stopped, environment, over_stdio, run
+from tests.e2e.support import call, environment, over_stdio, run
 from tests.neo4j_server import Neo4jAddress, empty
 
 NOTES = 6
@@ -23,7 +23,6 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     directory = tmp_path / "data"
     if request.param == "embedded":
         yield {"data_dir": directory}
-        database_stopped(directory)
         return
     server: Neo4jAddress = request.getfixturevalue("neo4j_server")
     empty(server)

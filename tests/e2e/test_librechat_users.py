@@ -10,7 +10,7 @@ import pytest
 from tests.e2e.isolation_attacks import arguments_of
 from tests.e2e.isolation_world import Records
 from tests.e2e.npm_clients import LibreChat, installed
-from tests.e2e.support import Served, database_stopped, serving, until
+from tests.e2e.support import Served, serving, until
 from tests.requirements import requirement
 
 from graphiti_pkm.core.model.access import Token
@@ -37,7 +37,7 @@ def secret() -> str:
 
 
 @pytest.fixture(scope="module")
-def data(secret: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def data(secret: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """With the one token that LibreChat has."""
     directory = tmp_path_factory.mktemp("librechat") / "data"
     token = {
@@ -48,8 +48,7 @@ def data(secret: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path
         "created": datetime.now(UTC),
     }
     write_tokens(directory / "tokens.json", [Token.model_validate(token)])
-    yield directory
-    database_stopped(directory)
+    return directory
 
 
 @pytest.fixture(scope="module")

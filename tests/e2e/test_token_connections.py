@@ -2,10 +2,10 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from uuid import uuid4
 
+from neo4j import GraphDatabase
 from tests.e2e.support import call, over_http, serving
-from tests.falkor import RemoteFalkor
+from tests.neo4j_server import Neo4jAddress
 from tests.requirements import requirement
 
 from graphiti_pkm.core.model.access import TIERS, Token
@@ -14,13 +14,14 @@ from graphiti_pkm.server.auth.tokens import hash_of, new_secret, write_tokens
 CALLERS = 24
 
 
-def connections(falkor: RemoteFalkor) -> int:
-    with falkor.client() as client:
-        return len(client.client_list()) - 1
+def connections(server: Neo4jAddress) -> int:
+    """But the one that asks."""
+    with GraphDatabase.driver(server.uri, auth=(server.username, server.password)) as driver:
+        return len(driver.execute_query("CALL dbms.listConnections()").records) - 1
 
 
 @requirement("T88")
-async def test_another_token_costs_no_connection(falkor_server: RemoteFalkor, tmp_path: Path) -> None:
+async def test_another_token_costs_no_connection(neo4j_server: Neo4jAddress, tmp_path: Path) -> None:
     data_dir = tmp_path / "data"
     secrets = [new_secret() for _ in range(CALLERS)]
     entries = [
@@ -28,11 +29,13 @@ async def test_another_token_costs_no_connection(falkor_server: RemoteFalkor, tm
         for number, one in enumerate(secrets)
     ]
     write_tokens(data_dir / "tokens.json", [Token.model_validate(entry) for entry in entries])
-    with serving(data_dir, **falkor_server.settings(f"test_{uuid4().hex}", database_connections=6)) as server:
+    settings = {"uri": neo4j_server.uri, "username": neo4j_server.username, "password": neo4j_server.password}
+    neo4j = {f"neo4j_{name}": value for name, value in settings.items()}
+    with serving(data_dir, database_connections=6, **neo4j) as server:
         opened = []
         for secret in secrets:
             async with over_http(server.endpoint, authorization=f"Bearer {secret}") as client:
                 assert (await call(client, "get_status"))["groups"] == {}
                 await call(client, "search_nodes", query="anybody")
-            opened.append(connections(falkor_server))
+            opened.append(connections(neo4j_server))
         assert max(opened) < CALLERS  # of those who write and of those who read six each

@@ -13,7 +13,6 @@ from tests.e2e.support import (
     DEADLINE_SECONDS,
     Served,
     call,
-    database_stopped,
     over_http,
     processes_naming,
     run,
@@ -90,7 +89,6 @@ async def test_all_workers_end_with_the_one_that_started_them(data_dir: Path) ->
         served.process.kill()
         await asyncio.to_thread(served.process.wait)
         until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers), "the workers to end")
-    database_stopped(data_dir)
     until(lambda: not processes_naming(data_dir), "the database to end")
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import graphiti_pkm.storage.graph
 from graphiti_pkm.storage.graph import vector_indexes
-from graphiti_pkm.storage.graph.neo4j.cypher import translated
 from graphiti_pkm.storage.graph.queries import write as queries_write
 
 _CYPHER = re.compile(r"\b(MATCH|MERGE|CREATE|UNWIND|CALL) ?(\(|\{|\$|db)")
@@ -29,9 +28,9 @@ class Parts:
 
 
 def product_texts() -> list[str]:
-    """Every Cypher text of the graph layer but for what is FalkorDB's own."""
+    """Every Cypher text of the graph layer."""
     (directory,) = graphiti_pkm.storage.graph.__path__
-    modules = [path for path in Path(directory).rglob("*.py") if path.parent.name not in {"falkordb", "embedded"}]
+    modules = Path(directory).rglob("*.py")
     texts = [text for path in modules for text in _strings(ast.parse(path.read_text())) if _CYPHER.search(text)]
     # Of these the names are put in where they are used.
     return [*texts, *queries_write.CLEAR_GROUP, *(kind.hits for kind in vector_indexes.ALL)]
@@ -57,8 +56,7 @@ def deleted(texts: Iterable[str]) -> Parts:
 
 
 def procedures(texts: Iterable[str]) -> set[str]:
-    """What they call in Neo4j's words."""
-    return {name for text in texts for name in _PROCEDURE.findall(translated(text))}
+    return {name for text in texts for name in _PROCEDURE.findall(text)}
 
 
 def _parts(texts: Iterable[str], node: re.Pattern[str], relation: re.Pattern[str]) -> Parts:

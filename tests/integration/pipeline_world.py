@@ -1,19 +1,15 @@
 """A store with known entities and facts, a scripted model, and the extractor between them."""
 
-import json
+import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
-import redis
-from falkordb import FalkorDB
 from tests.builders import GROUP, a_fact, a_name, a_write, an_entity, an_episode, at
 from tests.fakes.clock import FakeClock
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.extractions import FakeExtractionQueue
-from tests.falkor import graph_name
 from tests.scripted_model import ScriptedModel
 
 from graphiti_pkm.core.model.records import Entity, Episode, ExtractJob, Fact, Record, Vectors
@@ -30,7 +26,7 @@ from graphiti_pkm.graphiti_adapter.pipeline import GraphitiExtractor
 from graphiti_pkm.graphiti_adapter.pipeline_types import read_types
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.settings.ontology import EdgeTypeSetting, EntityTypeSetting
-from graphiti_pkm.storage.graph.store import GraphStore
+from graphiti_pkm.storage.graph.sqlite.store import SqliteGraph
 
 PERSON, COMPANY = (EntityTypeSetting(name=name, description=f"A {name}") for name in ("Person", "Company"))
 WORKS_AT = EdgeTypeSetting(name="WorksAt", description="Employment", between=(("Person", "Company"),))
@@ -44,8 +40,8 @@ def works_at_acme(**fields: Any) -> Fact:
 
 
 @asynccontextmanager
-async def opened(store: GraphStore, socket: Path, model: ScriptedModel) -> AsyncIterator["PipelineWorld"]:
-    made = PipelineWorld(store, socket, model)
+async def opened(store: SqliteGraph, model: ScriptedModel) -> AsyncIterator["PipelineWorld"]:
+    made = PipelineWorld(store, model)
     await store.embeddings.record_embedding(made.embedder.model, made.embedder.dimension)
     yield made
     await made.close()
@@ -63,12 +59,12 @@ async def a_ledger() -> ModelLedger:
 class PipelineWorld:
     """What a test tells and asks."""
 
-    def __init__(self, store: GraphStore, socket: Path, model: ScriptedModel) -> None:
+    def __init__(self, store: SqliteGraph, model: ScriptedModel) -> None:
         self.store = store
         self.model = model
         self.embedder = FakeEmbedder()
-        self._socket = socket
         self._opened: list[LanguageModel] = []
+        self._looking: sqlite3.Connection | None = None
 
     async def keep(self, *records: Record) -> None:
         """Write records with their vectors and, of entities, their names."""
@@ -95,6 +91,8 @@ class PipelineWorld:
     async def close(self) -> None:
         for model in self._opened:
             await model.close()
+        if self._looking is not None:
+            self._looking.close()
 
     async def extract(
         self,
@@ -113,17 +111,11 @@ class PipelineWorld:
     def calls(self) -> dict[str, int]:
         return {name: tally.calls for name, tally in self.model.stats.by_schema.items()}
 
-    def graph(self) -> tuple[str, int]:
-        """Everything in the graph as text, and how many writes the database has ever taken."""
-        graph = FalkorDB(unix_socket_path=str(self._socket)).select_graph(graph_name(self.store))  # type: ignore[no-untyped-call]
-        found = [
-            *graph.query("MATCH (n) RETURN id(n), labels(n), n ORDER BY id(n)").result_set,
-            *graph.query("MATCH (a)-[e]->(b) RETURN id(e), [type(e), id(a), id(b)], e ORDER BY id(e)").result_set,
-        ]
-        rows = [[number, kind, one.properties] for number, kind, one in found]
-        with redis.Redis(unix_socket_path=str(self._socket)) as client:
-            writes = client.info("persistence")["rdb_changes_since_last_save"]  # type: ignore[index]
-        return json.dumps(rows, sort_keys=True), int(writes)
+    def graph(self) -> tuple[list[str], int]:
+        """Everything in the file, and a number that another one takes with whatever is written by somebody else."""
+        self._looking = looking = self._looking or sqlite3.connect(self.store._opened.file._file.path)
+        (version,) = looking.execute("PRAGMA data_version").fetchone()
+        return list(looking.iterdump()), version
 
 
 def entities_of(extraction: Extraction) -> dict[str, ExtractedEntity]:

@@ -1,8 +1,11 @@
-"""A whole memory of its own, journal and FalkorDB included, behind an MCP client in this process."""
+"""A whole memory of its own behind an MCP client in this process."""
 
 import asyncio
+import itertools
+import sqlite3
 import tempfile
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,14 +13,12 @@ from typing import Any, NamedTuple, TypeVar
 
 import pytest
 from mcp.client import Client
-from tests.integration.embedded_support import end_database
 from tests.protocol.support import answered
 
 from graphiti_pkm.bootstrap import Memory, open_memory
 from graphiti_pkm.server.app import build_server
 from graphiti_pkm.settings.loader import Settings
-from graphiti_pkm.storage.graph.falkordb.database import FalkorDatabase
-from graphiti_pkm.storage.graph.queries.values import Query, Row
+from graphiti_pkm.storage.graph.sqlite.store import SqliteGraph
 from graphiti_pkm.toolkit.services import Services
 
 _T = TypeVar("_T")
@@ -37,19 +38,16 @@ class World:
 
 @asynccontextmanager
 async def a_world(**settings: Any) -> AsyncIterator[World]:
-    """Empty; gone in the end with its database."""
+    """Empty; gone in the end with its files."""
     with tempfile.TemporaryDirectory(prefix="pkm-rows-") as name:
-        try:
-            async with open_memory(Settings(data_dir=Path(name), idle_seconds=0.3, **settings)) as memory:
+        async with open_memory(Settings(data_dir=Path(name), **settings)) as memory:
 
-                @asynccontextmanager
-                async def services() -> AsyncIterator[Services]:
-                    yield memory.services
+            @asynccontextmanager
+            async def services() -> AsyncIterator[Services]:
+                yield memory.services
 
-                async with Client(build_server(memory.context.settings, services)) as client:
-                    yield World(memory, client)
-        finally:
-            await end_database(Path(name))
+            async with Client(build_server(memory.context.settings, services)) as client:
+                yield World(memory, client)
 
 
 @asynccontextmanager
@@ -77,25 +75,69 @@ async def in_one_task(context: AbstractAsyncContextManager[_T]) -> AsyncIterator
 
 
 class Sent(NamedTuple):
-    """A query with what came back."""
+    """A statement with the rows that were fetched of its answer."""
 
-    query: Query
-    rows: list[Row]
+    text: str
+    rows: list[dict[str, Any]]
 
 
 class Spy:
-    """Looks on while the database is asked; every query still runs."""
+    """Looks on while the file is read and written; every statement still runs."""
 
-    def __init__(self, database: FalkorDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, graph: SqliteGraph, monkeypatch: pytest.MonkeyPatch) -> None:
         self.sent: list[Sent] = []
-        self._attempt = database.attempt
-        monkeypatch.setattr(database, "attempt", self.attempt)
+        self.steps = 0
+        """Of SQLite's machine: how much work all that was."""
+        self._counting = threading.Lock()
+        file = graph._opened.file
+        for name in ("_read", "_write", "within"):
+            monkeypatch.setattr(file, name, self._watching(getattr(file, name)))
 
-    async def attempt(self, *queries: Query, writing: bool = False) -> list[list[Row]]:
-        answers = await self._attempt(*queries, writing=writing)
-        self.sent += map(Sent, queries, answers)
-        return answers
+    def _watching(self, run: Callable[..., Any]) -> Callable[..., Any]:
+        def watched(*given: Any) -> Any:
+            *before, act = given
+            return run(*before, lambda connection: self._watched(connection, act))
+
+        return watched
+
+    def _watched(self, connection: sqlite3.Connection, act: Callable[[Any], Any]) -> Any:
+        counted = itertools.count()
+        connection.set_progress_handler(lambda: next(counted) < 0, 1)
+        try:
+            return act(_Watched(connection, self.sent))
+        finally:
+            connection.set_progress_handler(None, 1)
+            with self._counting:
+                self.steps += next(counted)
 
     def rows_with(self, column: str) -> int:
-        """The largest number of rows with this column that one query brought."""
+        """The largest number of rows with this column that were fetched of one answer."""
         return max((len(rows) for _, rows in self.sent if rows and column in rows[0]), default=0)
+
+
+class _Watched:
+    """A connection that keeps its statements."""
+
+    def __init__(self, connection: sqlite3.Connection, sent: list[Sent]) -> None:
+        self._connection = connection
+        self._sent = sent
+
+    def execute(self, text: str, parameters: Any = ()) -> sqlite3.Cursor:
+        cursor = self._connection.execute(text, parameters)
+        fetched: list[dict[str, Any]] = []
+        self._sent.append(Sent(text, fetched))
+
+        def keep(cursor: sqlite3.Cursor, values: tuple[Any, ...]) -> sqlite3.Row:
+            row = sqlite3.Row(cursor, values)
+            fetched.append(dict(row))
+            return row
+
+        cursor.row_factory = keep
+        return cursor
+
+    def executemany(self, text: str, parameters: Any) -> sqlite3.Cursor:
+        self._sent.append(Sent(text, []))
+        return self._connection.executemany(text, parameters)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)

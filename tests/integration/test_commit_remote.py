@@ -1,12 +1,12 @@
 """A remote database that goes away around a write: what is acknowledged is there, and an error says what was kept."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.falkor import RemoteFalkor
+from tests.neo4j_server import Neo4jServer, empty, skip_without_tools
 
 from graphiti_pkm.bootstrap import Memory, open_memory
 from graphiti_pkm.capabilities.remember.tools import WRITING
@@ -17,18 +17,29 @@ from graphiti_pkm.errors import WriteFailed, WritePending
 from graphiti_pkm.settings.loader import Settings
 
 
+pytestmark = pytest.mark.timeout(180)
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
+    skip_without_tools()
+    neo4j = Neo4jServer(tmp_path_factory.mktemp("neo4j"))
+    neo4j.start()
+    yield neo4j
+    neo4j.kill()
+
+
 @pytest.fixture
-async def server(short_directory: Path) -> AsyncIterator[RemoteFalkor]:
-    falkor = RemoteFalkor(short_directory)
-    falkor.start()
-    yield falkor
-    falkor.kill()
+def server(running: Neo4jServer) -> Neo4jServer:
+    """Which a test that killed it has started again."""
+    empty(running.address)
+    return running
 
 
 @asynccontextmanager
-async def host(server: RemoteFalkor, data_dir: Path) -> AsyncIterator[Memory]:
+async def host(server: Neo4jServer, data_dir: Path) -> AsyncIterator[Memory]:
     """A server host with a journal of its own."""
-    async with open_memory(Settings(data_dir=data_dir, **server.settings("memory"))) as memory:
+    async with open_memory(Settings(data_dir=data_dir, **server.product_settings())) as memory:
         yield memory
 
 
@@ -43,19 +54,19 @@ async def add(memory: Memory, body: str, **told: Any) -> str:
 
 
 async def test_what_is_acknowledged_is_in_the_database_and_another_host_finds_it(
-    server: RemoteFalkor, tmp_path: Path
+    server: Neo4jServer, tmp_path: Path
 ) -> None:
     async with host(server, tmp_path / "a") as here, host(server, tmp_path / "b") as there:
         uuid = await add(here, "A note.")
         assert await episodes(there, uuid) == [uuid]
 
 
-async def test_a_write_that_meets_no_database_is_not_kept_and_says_so(server: RemoteFalkor, tmp_path: Path) -> None:
+async def test_a_write_that_meets_no_database_is_not_kept_and_says_so(server: Neo4jServer, tmp_path: Path) -> None:
     async with host(server, tmp_path / "a") as here:
         first = await add(here, "A note.")
         server.kill()
         with pytest.raises(
-            WriteFailed, match=r"^Nothing was stored; send it again later\. The FalkorDB server at \S+ does"
+            WriteFailed, match=r"^Nothing was stored; send it again later\. The Neo4j server that neo4j_uri names does"
         ):
             await add(here, "Another note.")
         assert (await here.journal.counts())["intent"] == 0
@@ -65,7 +76,7 @@ async def test_a_write_that_meets_no_database_is_not_kept_and_says_so(server: Re
 
 
 async def test_a_write_that_loses_the_database_after_the_journal_is_kept_and_follows_by_itself(
-    server: RemoteFalkor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: Neo4jServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with host(server, tmp_path / "a") as here:
         await add(here, "A note.")

@@ -12,8 +12,8 @@ from graphiti_core.embedder import EmbedderClient
 from graphiti_core.llm_client import LLMClient
 from graphiti_core.nodes import CommunityNode, SagaNode
 from graphiti_core.search.search_config_recipes import COMMUNITY_HYBRID_SEARCH_MMR, COMMUNITY_HYBRID_SEARCH_RRF
-from tests.integration.embedded_support import end_database, endpoint
 from tests.integration.planted import files_with
+from tests.neo4j_server import Neo4jAddress, empty
 from tests.requirements import requirement
 from tests.scripted_model import FaultPlan, PermanentFault, ScriptedModel
 from tests.storm.dump import differences, dump
@@ -54,20 +54,39 @@ class Unused(EmbedderClient, CrossEncoderClient, LLMClient):
         raise AssertionError("nothing is generated here")
 
 
-@pytest.fixture
-async def memory(short_directory: Path, scripted_model: ScriptedModel) -> AsyncIterator[Memory]:
-    """Its model reads no episodes here: the queue is cleared of them."""
-    settings = Settings(
-        data_dir=short_directory,
-        idle_seconds=0.3,
+def settings(data_dir: Path, model: ScriptedModel, **more: Any) -> Settings:
+    return Settings(
+        data_dir=data_dir,
         llm_model="scripted",
-        llm_base_url=scripted_model.url,
+        llm_base_url=model.url,
         llm_api_key="k",
         llm_structured_output="json_schema",
+        **more,
     )
-    async with open_memory(settings) as memory:
+
+
+@pytest.fixture
+async def memory(tmp_path: Path, scripted_model: ScriptedModel) -> AsyncIterator[Memory]:
+    """Its model reads no episodes here: the queue is cleared of them."""
+    async with open_memory(settings(tmp_path, scripted_model)) as memory:
         yield memory
-    await end_database(short_directory)
+
+
+@pytest.fixture
+async def on_neo4j(
+    neo4j_server: Neo4jAddress, tmp_path: Path, scripted_model: ScriptedModel
+) -> AsyncIterator[tuple[Memory, Graphiti]]:
+    """A memory with Graphiti's own code beside it."""
+    empty(neo4j_server)
+    address = {"neo4j_uri": neo4j_server.uri, "neo4j_username": neo4j_server.username}
+    given = settings(tmp_path, scripted_model, **address, neo4j_password=neo4j_server.password)
+    async with open_memory(given) as memory:
+        store = memory.context.graph
+        assert isinstance(store, GraphStore)
+        driver = await store.driver()
+        unused = Unused()
+        yield memory, Graphiti(graph_driver=driver, llm_client=unused, embedder=unused, cross_encoder=unused)
+        await driver.close()
 
 
 async def told(memory: Memory, body: str, saga: str | None = None, **fields: Any) -> AddMemoryResponse:
@@ -93,10 +112,8 @@ def calls(model: ScriptedModel, schema: str) -> int:
     return tally.calls if tally else 0
 
 
-@requirement("G-65", "G-68")
-async def test_a_saga_is_summarised_in_steps_and_graphiti_reads_it(
-    memory: Memory, scripted_model: ScriptedModel
-) -> None:
+@requirement("G-65")
+async def test_a_saga_is_summarised_in_steps(memory: Memory, scripted_model: ScriptedModel) -> None:
     summarize = memory.services[DIGESTS].summarize_saga
     for body in ("Anna Berg WORKS_AT Acme.", "Tom Vance WORKS_AT Acme."):
         await told(memory, body, "Acme")
@@ -113,18 +130,34 @@ async def test_a_saga_is_summarised_in_steps_and_graphiti_reads_it(
     prompt = scripted_model.requests[-1].prompt
     assert prompt.count("Mia Roth WORKS_AT Acme") == 1
 
-    store = memory.context.graph
-    assert isinstance(store, GraphStore)
-    driver = await store.driver()
-    node = await SagaNode.get_by_uuid(driver, first.uuid)
-    assert (node.name, node.summary, node.group_id) == ("Acme", renewed.summary, "default")
+
+@requirement("G-65", "G-68")
+async def test_graphiti_reads_a_saga_and_finds_communities(on_neo4j: tuple[Memory, Graphiti]) -> None:
+    memory, graphiti = on_neo4j
+    for body in ("Anna Berg WORKS_AT Acme.", "Tom Vance WORKS_AT Acme."):
+        await told(memory, body, "Acme")
+    saga = await memory.services[DIGESTS].summarize_saga(LOCAL, SummarizeSaga(saga_name="Acme"))
+    node = await SagaNode.get_by_uuid(graphiti.driver, saga.uuid)
+    assert (node.name, node.summary, node.group_id) == ("Acme", saga.summary, "default")
     assert node.last_summarized_at is not None
-    unused = Unused()
-    graphiti = Graphiti(graph_driver=driver, llm_client=unused, embedder=unused, cross_encoder=unused)
-    latest = await graphiti._saga_get_previous_episode_uuid(first.uuid, "none")
-    assert latest == node.last_episode_uuid
-    assert (await graphiti.summarize_saga(first.uuid)).summary == renewed.summary
-    await driver.close()
+    assert await graphiti._saga_get_previous_episode_uuid(saga.uuid, "none") == node.last_episode_uuid
+    assert (await graphiti.summarize_saga(saga.uuid)).summary == saga.summary
+
+    await teams(memory)
+    one = (await memory.services[DIGESTS].build_communities(LOCAL, BuildCommunities())).communities[0]
+    (vector,) = await memory.context.embedder.embed([one.name])
+    for recipe in (COMMUNITY_HYBRID_SEARCH_RRF, COMMUNITY_HYBRID_SEARCH_MMR):
+        found = await graphiti.search_(one.name, recipe, ["default"], query_vector=vector.tolist())
+        assert found.communities[0].uuid == one.uuid
+        assert found.communities[0].summary == one.summary
+        elsewhere = await graphiti.search_(one.name, recipe, ["elsewhere"], query_vector=vector.tolist())
+        assert elsewhere.communities == []
+    far = [-number for number in vector.tolist()]
+    worded = await graphiti.search_(one.name.split()[1], COMMUNITY_HYBRID_SEARCH_RRF, ["default"], query_vector=far)
+    assert [community.uuid for community in worded.communities] == [one.uuid]
+    found_again = await CommunityNode.get_by_uuid(graphiti.driver, one.uuid)
+    await found_again.load_name_embedding(graphiti.driver)
+    assert found_again.name_embedding == pytest.approx(vector.tolist(), abs=1e-6)
 
 
 async def test_a_long_saga_is_read_twenty_episodes_at_a_time(memory: Memory, scripted_model: ScriptedModel) -> None:
@@ -153,8 +186,8 @@ async def test_concurrent_writers_share_one_saga_and_its_chain(memory: Memory) -
 
 
 @requirement("G-68")
-async def test_communities_are_built_found_by_graphiti_and_made_anew_by_a_rebuild(
-    memory: Memory, scripted_model: ScriptedModel, short_directory: Path
+async def test_communities_are_built_and_made_anew_by_a_rebuild(
+    memory: Memory, scripted_model: ScriptedModel, tmp_path: Path
 ) -> None:
     await teams(memory)
     build = memory.services[DIGESTS].build_communities
@@ -165,40 +198,19 @@ async def test_communities_are_built_found_by_graphiti_and_made_anew_by_a_rebuil
     assert calls(scripted_model, "Summary") == 4
     assert calls(scripted_model, "SummaryDescription") == 2
 
-    store = memory.context.graph
-    assert isinstance(store, GraphStore)
-    driver = await store.driver()
-    unused = Unused()
-    graphiti = Graphiti(graph_driver=driver, llm_client=unused, embedder=unused, cross_encoder=unused)
-    one = answer.communities[0]
-    (vector,) = await memory.context.embedder.embed([one.name])
-    for recipe in (COMMUNITY_HYBRID_SEARCH_RRF, COMMUNITY_HYBRID_SEARCH_MMR):
-        found = await graphiti.search_(one.name, recipe, ["default"], query_vector=vector.tolist())
-        assert found.communities[0].uuid == one.uuid
-        assert found.communities[0].summary == one.summary
-        elsewhere = await graphiti.search_(one.name, recipe, ["elsewhere"], query_vector=vector.tolist())
-        assert elsewhere.communities == []
-    far = [-number for number in vector.tolist()]
-    worded = await graphiti.search_(one.name.split()[1], COMMUNITY_HYBRID_SEARCH_RRF, ["default"], query_vector=far)
-    assert [community.uuid for community in worded.communities] == [one.uuid]
-    node = await CommunityNode.get_by_uuid(driver, one.uuid)
-    await node.load_name_embedding(driver)
-    assert node.name_embedding == pytest.approx(vector.tolist(), abs=1e-6)
-    await driver.close()
-
     assert {community.uuid for community in (await build(LOCAL, BuildCommunities())).communities} == {
         c.uuid for c in answer.communities
     }
     await told(memory, "Told since.", facts=[{"source": "Mia Roth", "relation": "LIKES", "target": "Acme"}])
     renewed = await build(LOCAL, BuildCommunities())
     assert {community.uuid for community in renewed.communities}.isdisjoint({c.uuid for c in answer.communities})
-    before = dump(endpoint(short_directory).socket)
+    before = dump(tmp_path)
     await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
-    assert differences(before, dump(endpoint(short_directory).socket)) == []
-    assert len(before.of("Community")) == 2
+    assert differences(before, dump(tmp_path)) == []
+    assert len(before.of("community")) == 2
 
 
-async def test_what_is_forgotten_is_in_no_saga_no_community_and_no_file(memory: Memory, short_directory: Path) -> None:
+async def test_what_is_forgotten_is_in_no_saga_no_community_and_no_file(memory: Memory, tmp_path: Path) -> None:
     entities = [{"name": "Maria", "summary": f"Maria knows {HIDDEN}."}, {"name": "Tom"}]
     facts = [{"source": "Maria", "relation": "TOLD", "target": "Tom", "fact": f"Maria told Tom of {HIDDEN}."}]
     note = await told(memory, f"Maria told Tom of {HIDDEN}.", f"On {HIDDEN}", entities=entities, facts=facts)
@@ -213,7 +225,7 @@ async def test_what_is_forgotten_is_in_no_saga_no_community_and_no_file(memory: 
     (held,) = await graph.sagas.sagas_of_episodes([note.episode_uuid], ["default"], [])
     assert (held.saga.name, held.saga.summary) == ("[forgotten]", "")
     assert await graph.part(COMMUNITIES).communities(["default"], 9) == []
-    assert files_with(short_directory, HIDDEN) == []
+    assert files_with(tmp_path, HIDDEN) == []
 
 
 async def test_what_was_paid_for_is_not_paid_again_after_a_failure(

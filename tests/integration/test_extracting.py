@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.extractor import FakeExtractor
-from tests.integration.embedded_support import end_database
 from tests.integration.planted import files_with
 from tests.worlds.extraction_world import Findings
 
@@ -31,13 +30,6 @@ pytestmark = pytest.mark.timeout(120)
 
 HIDDEN = "Zephyrinquolltext"
 TEXT = f"Maria told me of {HIDDEN} yesterday. Tom runs with Sarah."
-
-
-@pytest.fixture
-async def data_dir(short_directory: Path) -> AsyncIterator[Path]:
-    """Gone in the end with its database."""
-    yield short_directory
-    await end_database(short_directory)
 
 
 @dataclass
@@ -76,8 +68,8 @@ class World:
 
 
 @pytest.fixture
-async def world(data_dir: Path) -> AsyncIterator[World]:
-    async with open_memory(Settings(data_dir=data_dir, idle_seconds=0.3)) as memory:
+async def world(tmp_path: Path) -> AsyncIterator[World]:
+    async with open_memory(Settings(data_dir=tmp_path)) as memory:
         extractor = FakeExtractor()
         extractor.finds = lambda _: told_of()
         groups, committer = Groups(memory.context.graph, memory.context.settings), Committer(memory.context)
@@ -106,17 +98,17 @@ async def test_left_alone_it_is_written(world: World) -> None:
     assert await world.names() == {"Maria", HIDDEN, "Tom", "Sarah"}
 
 
-async def test_a_deleted_episode_does_not_come_back(world: World, data_dir: Path) -> None:
+async def test_a_deleted_episode_does_not_come_back(world: World, tmp_path: Path) -> None:
     episode = await world.queued()
     async with world.thinking():
         await world.memory.services[DELETING].delete_episode(LOCAL, DeleteEpisode(uuid=episode))
     assert (await world.job(episode)).state == "cancelled"
     assert not await world.extracting.run_once()
     assert await world.names() == set()
-    assert files_with(data_dir, HIDDEN) == []
+    assert files_with(tmp_path, HIDDEN) == []
 
 
-async def test_a_cleared_group_stays_empty(world: World, data_dir: Path) -> None:
+async def test_a_cleared_group_stays_empty(world: World, tmp_path: Path) -> None:
     episode = await world.queued()
     clear = world.memory.services[CLEARING].clear_graph
     async with world.thinking():
@@ -125,10 +117,10 @@ async def test_a_cleared_group_stays_empty(world: World, data_dir: Path) -> None
     assert (await world.job(episode)).state == "cancelled"
     assert not await world.extracting.run_once()
     assert await world.names() == set()
-    assert files_with(data_dir, HIDDEN) == []
+    assert files_with(tmp_path, HIDDEN) == []
 
 
-async def test_what_is_forgotten_is_read_again_without_it(world: World, data_dir: Path) -> None:
+async def test_what_is_forgotten_is_read_again_without_it(world: World, tmp_path: Path) -> None:
     episode = await world.queued()
     forget = world.memory.services[FORGETTING].forget
     async with world.thinking():
@@ -142,7 +134,7 @@ async def test_what_is_forgotten_is_read_again_without_it(world: World, data_dir
         pass
     assert (await world.job(episode)).state == "done"
     assert await world.names() == {"Tom", "Sarah"}
-    assert files_with(data_dir, HIDDEN) == []
+    assert files_with(tmp_path, HIDDEN) == []
 
 
 async def test_a_job_of_a_process_that_died_goes_on_with_what_was_paid_for(world: World) -> None:

@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.integration.embedded_support import end_database
 from tests.scripted_model import ScriptedModel
 
 from graphiti_pkm.bootstrap import Memory, open_memory
@@ -20,10 +19,9 @@ from graphiti_pkm.settings.loader import Settings
 
 
 @pytest.fixture
-async def memory(short_directory: Path, scripted_model: ScriptedModel) -> AsyncIterator[Memory]:
+async def memory(tmp_path: Path, scripted_model: ScriptedModel) -> AsyncIterator[Memory]:
     settings = Settings(
-        data_dir=short_directory,
-        idle_seconds=0.3,
+        data_dir=tmp_path,
         llm_model="m",
         llm_base_url=scripted_model.url,
         llm_structured_output="json_schema",
@@ -32,7 +30,6 @@ async def memory(short_directory: Path, scripted_model: ScriptedModel) -> AsyncI
     )
     async with open_memory(settings) as opened:
         yield opened
-    await end_database(short_directory)
 
 
 async def read(memory: Memory, body: str, when: str, *facts: FactInput) -> ExtractionReceipt:

@@ -53,10 +53,9 @@ class Paused(LeasedGroupLocks):
         await asyncio.Event().wait()
 
 
-@pytest.fixture(params=["falkor", "falkor_server", "neo4j"])
-def hosts(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Host, Host]:
-    store: GraphStore = request.getfixturevalue(f"{request.param}_graph")
-    return Host("a", tmp_path, store.database), Host("b", tmp_path, store.database)
+@pytest.fixture
+def hosts(neo4j_graph: GraphStore, tmp_path: Path) -> tuple[Host, Host]:
+    return Host("a", tmp_path, neo4j_graph.database), Host("b", tmp_path, neo4j_graph.database)
 
 
 def paused(host: Host) -> LeasedGroupLocks:

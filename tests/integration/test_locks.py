@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from tests.integration.embedded_support import Client
+from tests.integration.lock_client import Client
 
 from graphiti_pkm.storage.graph.locks.locks import FlockGroupLocks
 

@@ -119,13 +119,6 @@ async def test_the_same_write_from_two_hosts_at_once_is_there_once(
         assert found == [[{"n": 1}]], label
 
 
-async def test_one_of_all_hosts_claims(neo4j_graph: GraphStore, another: GraphStore) -> None:
-    first, second = await neo4j_graph.database(), await another.database()
-    claims = await asyncio.gather(*(one.claim("renewal", 600) for one in (first, second) for _ in range(3)))
-    assert sum(claims) == 1
-    assert await second.claim("another", 600)
-
-
 async def test_data_of_a_newer_version_is_refused(database: Neo4jDatabase, neo4j_server: Neo4jAddress) -> None:
     await database.write(Query("newer", "MATCH (m:Meta {id: 'database'}) SET m.schema_version = 99", {}))
     newcomer = opened(neo4j_server)

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 from tests.builders import OTHER_GROUP, a_fact, a_name, an_entity, at, new_uuid
@@ -23,14 +22,12 @@ from tests.scripted_model import ScriptedModel
 
 from graphiti_pkm.core.ports.extraction import ExtractedEnding, Extraction
 from graphiti_pkm.errors import NotFound
-from graphiti_pkm.storage.graph.store import GraphStore
+from graphiti_pkm.storage.graph.sqlite.store import SqliteGraph
 
 
 @pytest.fixture
-async def world(
-    falkor_graph: GraphStore, falkor_socket: Path, scripted_model: ScriptedModel
-) -> AsyncIterator[PipelineWorld]:
-    async with opened(falkor_graph, falkor_socket, scripted_model) as made:
+async def world(sqlite_graph: SqliteGraph, scripted_model: ScriptedModel) -> AsyncIterator[PipelineWorld]:
+    async with opened(sqlite_graph, scripted_model) as made:
         yield made
 
 

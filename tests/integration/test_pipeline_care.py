@@ -4,7 +4,6 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,15 +33,13 @@ from graphiti_pkm.errors import ConfigurationError, ModelNonsense, ModelUnavaila
 from graphiti_pkm.graphiti_adapter.pipeline import GraphitiExtractor
 from graphiti_pkm.graphiti_adapter.pipeline_graph import ModelDriver, ModelReads, ModelSearch, Seen, node_of
 from graphiti_pkm.graphiti_adapter.pipeline_types import read_types
-from graphiti_pkm.storage.graph.parts.records import Records
-from graphiti_pkm.storage.graph.store import GraphStore
+from graphiti_pkm.storage.graph.sqlite.core_parts import Records
+from graphiti_pkm.storage.graph.sqlite.store import SqliteGraph
 
 
 @pytest.fixture
-async def world(
-    falkor_graph: GraphStore, falkor_socket: Path, scripted_model: ScriptedModel
-) -> AsyncIterator[PipelineWorld]:
-    async with opened(falkor_graph, falkor_socket, scripted_model) as made:
+async def world(sqlite_graph: SqliteGraph, scripted_model: ScriptedModel) -> AsyncIterator[PipelineWorld]:
+    async with opened(sqlite_graph, scripted_model) as made:
         yield made
 
 
@@ -127,7 +124,7 @@ async def test_a_database_that_goes_away_meanwhile_makes_no_second_entity(world:
     await world.keep(ANNA)
     episode = await world.told("Anna Berg WORKS_AT Globex.")
     whole = world.store
-    world.store = GraphStore(whole._opened.open_database)
+    world.store = SqliteGraph(whole._opened.file._file)
     world.store.records = NamesAway(world.store._opened)
     with pytest.raises(Unavailable):
         await world.extract(episode)

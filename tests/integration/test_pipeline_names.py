@@ -1,7 +1,6 @@
 """Which entity a name stands for: the one of that name, or the one that the model says; a likeness decides nothing."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,17 +9,15 @@ from tests.integration.pipeline_world import PipelineWorld, entities_of, opened
 from tests.scripted_model import ScriptedModel
 
 from graphiti_pkm.core.model.records import Entity
-from graphiti_pkm.storage.graph.store import GraphStore
+from graphiti_pkm.storage.graph.sqlite.store import SqliteGraph
 
 FIRST = an_entity("Invoice of the Berlin Office 2025-0001", summary="Paid in cash.")
 SECOND = an_entity("Invoice of the Berlin Office 2025-0002")
 
 
 @pytest.fixture
-async def world(
-    falkor_graph: GraphStore, falkor_socket: Path, scripted_model: ScriptedModel
-) -> AsyncIterator[PipelineWorld]:
-    async with opened(falkor_graph, falkor_socket, scripted_model) as made:
+async def world(sqlite_graph: SqliteGraph, scripted_model: ScriptedModel) -> AsyncIterator[PipelineWorld]:
+    async with opened(sqlite_graph, scripted_model) as made:
         yield made
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from graphiti_core.driver import record_parsers
 from graphiti_core.driver.driver import GraphProvider
-from graphiti_core.driver.falkordb_driver import FalkorDriver
+from graphiti_core.driver.neo4j_driver import Neo4jDriver
 from graphiti_core.edges import EntityEdge, EpisodicEdge
 from graphiti_core.graph_queries import get_range_indices
 from graphiti_core.models.edges.edge_db_queries import get_entity_edge_save_query
@@ -31,7 +31,7 @@ from tests.requirements import requirement
 from graphiti_pkm.server.app import MemoryServer
 from graphiti_pkm.server.tools.registry import TOOLSETS, select
 from graphiti_pkm.settings.loader import TELEMETRY, Settings
-from graphiti_pkm.storage.graph.falkordb.driver import OneGraphDriver
+from graphiti_pkm.storage.graph.neo4j.driver import OneGraphNeo4jDriver
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "mcp_server" / "graphiti_pkm"
@@ -159,7 +159,7 @@ def test_graphitis_telemetry_is_off_unless_the_user_turned_it_on(
     """In a process of its own: under pytest Graphiti sends nothing anyway."""
     code = """if True:
         import sys
-        import graphiti_pkm.storage.graph.falkordb.driver
+        import graphiti_pkm.storage.graph.neo4j.driver
         from graphiti_core.telemetry import capture_event, is_telemetry_enabled
         if not is_telemetry_enabled():
             capture_event("graphiti_initialized", {})
@@ -206,28 +206,28 @@ def test_graphiti_parses_records_by_the_functions_we_call() -> None:
 @requirement("T39")
 def test_graphiti_saves_under_the_labels_and_properties_we_share() -> None:
     """If one of these moves, data of Graphiti is no longer ours to read, or its save wipes more than we expect."""
-    falkor = GraphProvider.FALKORDB
-    entity = get_entity_node_save_query(falkor, "Entity:Person")
-    episode = get_episode_node_save_query(falkor)
-    fact = get_entity_edge_save_query(falkor)
+    neo4j = GraphProvider.NEO4J
+    entity = get_entity_node_save_query(neo4j, "Entity:Person")
+    episode = get_episode_node_save_query(neo4j)
+    fact = get_entity_edge_save_query(neo4j)
     assert "MERGE (n:Entity {uuid: $entity_data.uuid})" in entity
     assert "SET n = $entity_data" in entity
-    assert "SET n.name_embedding = vecf32($entity_data.name_embedding)" in entity
+    assert 'setNodeVectorProperty(n, "name_embedding", $entity_data.name_embedding)' in entity
     assert "MERGE (n:Episodic {uuid: $uuid})" in episode
     assert "SET n = {uuid: $uuid" in episode
     assert "MERGE (source)-[e:RELATES_TO {uuid: $edge_data.uuid}]->(target)" in fact
     assert "SET e = $edge_data" in fact
-    assert "SET e.fact_embedding = vecf32($edge_data.fact_embedding)" in fact
-    indexes = " ".join(get_range_indices(falkor))
+    assert 'setRelationshipVectorProperty(e, "fact_embedding", $edge_data.fact_embedding)' in fact
+    indexes = " ".join(get_range_indices(neo4j))
     for label in ("Entity", "Episodic", "RELATES_TO", "MENTIONS"):
         assert f":{label})" in indexes or f":{label}]" in indexes
 
 
 @requirement("T39")
 def test_the_driver_overrides_only_methods_that_graphiti_still_has() -> None:
-    overridden = [name for name, value in vars(OneGraphDriver).items() if inspect.isfunction(value)]
+    overridden = [name for name, value in vars(OneGraphNeo4jDriver).items() if inspect.isfunction(value)]
     assert {"clone", "execute_query", "health_check", "build_indices_and_constraints"} <= set(overridden)
     for name in overridden:
-        ours = list(inspect.signature(getattr(OneGraphDriver, name)).parameters)
-        theirs = list(inspect.signature(getattr(FalkorDriver, name)).parameters)
+        ours = list(inspect.signature(getattr(OneGraphNeo4jDriver, name)).parameters)
+        theirs = list(inspect.signature(getattr(Neo4jDriver, name)).parameters)
         assert name == "__init__" or ours == theirs, name

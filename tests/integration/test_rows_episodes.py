@@ -7,13 +7,11 @@ from uuid import UUID
 
 import pytest
 import pytest_asyncio
-from graphiti_core.nodes import EpisodicNode
 from tests.builders import new_uuid
 from tests.integration.rows_support import World, a_world, in_one_task
 from tests.requirements import requirement
 
-from graphiti_pkm.storage.graph.falkordb.driver import OneGraphDriver
-from graphiti_pkm.storage.graph.store import GraphStore
+from graphiti_pkm.core.model.records import Episode
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -24,13 +22,10 @@ async def world() -> AsyncIterator[World]:
         yield world
 
 
-@pytest_asyncio.fixture(loop_scope="module")
-async def driver(world: World) -> AsyncIterator[OneGraphDriver]:
-    graph = world.memory.context.graph
-    assert isinstance(graph, GraphStore)
-    driver = await graph.driver()
-    yield driver
-    await driver.close()
+async def stored(world: World, uuid: str) -> Episode:
+    """As the graph has it."""
+    (found,) = await world.memory.context.graph.records.get_episodes([uuid], ["default"])
+    return found
 
 
 @requirement("M-06", "M-09")
@@ -43,7 +38,7 @@ async def driver(world: World) -> AsyncIterator[OneGraphDriver]:
     ],
 )
 async def test_an_episode_has_a_uuid_of_the_servers_and_the_instant_it_was_given(
-    world: World, driver: OneGraphDriver, given: str, shown: str
+    world: World, given: str, shown: str
 ) -> None:
     told = await world.call("add_memory", episode_body=f"At {given}.", reference_time=given)
     assert str(UUID(told["episode_uuid"])) == told["episode_uuid"]
@@ -51,8 +46,7 @@ async def test_an_episode_has_a_uuid_of_the_servers_and_the_instant_it_was_given
         page = await world.call("get_episodes", **asked)
         (found,) = [episode for episode in page["episodes"] if episode["uuid"] == told["episode_uuid"]]
         assert (found["valid_at"], found["content"]) == (shown, f"At {given}.")
-    stored = await EpisodicNode.get_by_uuid(driver, told["episode_uuid"])
-    assert stored.valid_at == datetime.fromisoformat(shown)
+    assert (await stored(world, told["episode_uuid"])).valid_at == datetime.fromisoformat(shown)
 
 
 @requirement("M-09")
@@ -63,12 +57,12 @@ async def test_an_episode_without_an_instant_happened_now(world: World) -> None:
 
 
 @requirement("T25", "M-06")
-async def test_an_episode_under_a_uuid_of_the_callers_is_new_then_known(world: World, driver: OneGraphDriver) -> None:
+async def test_an_episode_under_a_uuid_of_the_callers_is_new_then_known(world: World) -> None:
     uuid = new_uuid()
     sent = {"uuid": uuid, "episode_body": "The lease was signed.", "entities": [{"name": "lease"}]}
     first = await world.call("add_memory", **sent)
     assert (first["episode_uuid"], first["status"]) == (uuid, "stored")
-    assert (await EpisodicNode.get_by_uuid(driver, uuid)).content == "The lease was signed."
+    assert (await stored(world, uuid)).content == "The lease was signed."
     assert (await world.call("add_memory", **sent))["status"] == "already_stored"
     assert (await world.call("get_episodes", episode_uuids=[uuid]))["total"] == 1
 

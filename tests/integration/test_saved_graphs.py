@@ -1,13 +1,11 @@
 """Saved scratch graphs: they outlive the server, are their owner's, are in backups, and forgetting reaches them."""
 
 import sqlite3
-import tempfile
 from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.integration.embedded_support import end_database
 from tests.integration.planted import files_with
 from tests.integration.rows_support import World, a_world, in_one_task
 from tests.integration.test_rows_bridge import F6, draw, drawn
@@ -38,29 +36,25 @@ def reasoning_of(world: World) -> Reasoning:
 
 
 @requirement("E-98", "C14")
-async def test_only_a_saved_graph_outlives_the_server_and_only_open_graph_brings_it_back() -> None:
-    with tempfile.TemporaryDirectory(prefix="pkm-saved-") as name:
-        settings = Settings(data_dir=Path(name), idle_seconds=0.3, toolsets=TOOLSETS)
-        try:
-            async with open_memory(settings) as memory:
-                reasoning = memory.services[REASONING]
-                for graph in ("plan", "rough"):
-                    async with reasoning.graphs.writing(LOCAL, graph) as opened:
-                        opened.graph.apply(F6)
-                saved = await reasoning.saving.save_graph(LOCAL, SaveGraph(graph="plan"))
-                assert (saved.node_count, saved.edge_count, saved.replaced) == (4, 3, False)
-                async with reasoning.graphs.writing(LOCAL, "plan") as opened:
-                    opened.graph.apply(Content(nodes=(ScratchNode("Later"),)))
-            async with open_memory(settings) as memory:
-                reasoning = memory.services[REASONING]
-                listed = await reasoning.saving.list_graphs(LOCAL)
-                assert (listed.graphs, [one.name for one in listed.saved or ()]) == ([], ["plan"])
-                opened_again = await reasoning.saving.open_graph(LOCAL, OpenGraph(name="plan"))
-                assert (opened_again.nodes_added, opened_again.edges_added) == (4, 3)
-                async with reasoning.graphs.reading(LOCAL, "plan") as opened:
-                    assert opened.graph.content() == F6
-        finally:
-            await end_database(Path(name))
+async def test_only_a_saved_graph_outlives_the_server_and_only_open_graph_brings_it_back(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path, toolsets=TOOLSETS)
+    async with open_memory(settings) as memory:
+        reasoning = memory.services[REASONING]
+        for graph in ("plan", "rough"):
+            async with reasoning.graphs.writing(LOCAL, graph) as opened:
+                opened.graph.apply(F6)
+        saved = await reasoning.saving.save_graph(LOCAL, SaveGraph(graph="plan"))
+        assert (saved.node_count, saved.edge_count, saved.replaced) == (4, 3, False)
+        async with reasoning.graphs.writing(LOCAL, "plan") as opened:
+            opened.graph.apply(Content(nodes=(ScratchNode("Later"),)))
+    async with open_memory(settings) as memory:
+        reasoning = memory.services[REASONING]
+        listed = await reasoning.saving.list_graphs(LOCAL)
+        assert (listed.graphs, [one.name for one in listed.saved or ()]) == ([], ["plan"])
+        opened_again = await reasoning.saving.open_graph(LOCAL, OpenGraph(name="plan"))
+        assert (opened_again.nodes_added, opened_again.edges_added) == (4, 3)
+        async with reasoning.graphs.reading(LOCAL, "plan") as opened:
+            assert opened.graph.content() == F6
 
 
 async def test_saved_graphs_are_listed_merged_replaced_and_deleted_by_name(world: World) -> None:

@@ -1,4 +1,4 @@
-"""Graphiti's whole ``add_episode`` on a real FalkorDB, with the scripted model in the place of a real one."""
+"""Graphiti's whole ``add_episode`` on a real Neo4j, with the scripted model in the place of a real one."""
 
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 from graphiti_core import Graphiti
 from graphiti_core.cross_encoder.client import CrossEncoderClient
+from graphiti_core.driver.driver import GraphProvider
 from graphiti_core.edges import EntityEdge
 from graphiti_core.embedder.openai import OpenAIEmbedder, OpenAIEmbedderConfig
+from graphiti_core.graph_queries import get_fulltext_indices
 from graphiti_core.llm_client import LLMClient, LLMConfig, OpenAIClient
 from graphiti_core.llm_client.openai_generic_client import OpenAIGenericClient
 from graphiti_core.nodes import EntityNode, EpisodeType
@@ -48,13 +50,18 @@ async def openai_client(scripted_model: ScriptedModel) -> AsyncIterator[AsyncOpe
 
 
 @pytest.fixture
-async def open_graphiti(falkor_graph: GraphStore, openai_client: AsyncOpenAI) -> AsyncIterator[Open]:
+async def open_graphiti(neo4j_graph: GraphStore, openai_client: AsyncOpenAI) -> AsyncIterator[Open]:
     """Graphiti with its own searches: ours see only what we wrote."""
-    await falkor_graph.ready()
-    driver = await falkor_graph.driver()
+    await neo4j_graph.ready()
+    driver = await neo4j_graph.driver()
     driver.search_interface = None
+    indexes = [text for text in get_fulltext_indices(GraphProvider.NEO4J) if ":Community" not in text]  # there is ours
+    for text in (*indexes, "CALL db.awaitIndexes()"):
+        await driver.execute_query(text)
     embedder = OpenAIEmbedder(OpenAIEmbedderConfig(api_key="k", embedding_dim=64), client=openai_client)
     yield lambda model: Graphiti(graph_driver=driver, llm_client=model, embedder=embedder, cross_encoder=NoReranker())
+    for text in indexes:
+        await driver.execute_query(f"DROP INDEX {text.split()[3]}")
     await driver.close()
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from tests.neo4j_server import Neo4jAddress, empty
@@ -100,21 +99,14 @@ def running(data_dir: Path, settings: dict[str, Any]) -> Iterator[Host]:
         host.process.communicate()
 
 
-@pytest.fixture(params=["falkordb", "neo4j"])
-def shared(request: pytest.FixtureRequest, scripted_model: ScriptedModel) -> Iterator[dict[str, Any]]:
+@pytest.fixture
+def shared(neo4j_server: Neo4jAddress, scripted_model: ScriptedModel) -> Iterator[dict[str, Any]]:
     """Settings of servers on one empty database, with a model."""
+    empty(neo4j_server)
+    server = {"neo4j_uri": neo4j_server.uri, "neo4j_username": neo4j_server.username}
     model = {"llm_model": "scripted", "llm_base_url": scripted_model.url, "llm_api_key": "sk-none"}
-    if request.param == "falkordb":
-        server, name = request.getfixturevalue("falkor_server"), f"test_{uuid4().hex}"
-        yield {**server.settings(name), **model}
-        with server.client() as client:
-            client.delete(name)
-        return
-    address: Neo4jAddress = request.getfixturevalue("neo4j_server")
-    empty(address)
-    given = {"neo4j_uri": address.uri, "neo4j_username": address.username, "neo4j_password": address.password}
-    yield {**given, **model}
-    empty(address)
+    yield {**server, "neo4j_password": neo4j_server.password, **model}
+    empty(neo4j_server)
 
 
 @requirement("T24")

@@ -1,17 +1,15 @@
 """A database that keeps what it was asked, and says how much work each read is: counted by its planner, never timed."""
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
+from neo4j import ResultSummary
+
 from graphiti_pkm.storage.graph.database import Database
-from graphiti_pkm.storage.graph.falkordb.database import FalkorDatabase
-from graphiti_pkm.storage.graph.neo4j.cypher import parameters, translated
 from graphiti_pkm.storage.graph.neo4j.database import Neo4jDatabase
+from graphiti_pkm.storage.graph.neo4j.values import parameters
 from graphiti_pkm.storage.graph.queries.values import Query, Row
 from graphiti_pkm.storage.graph.store import GraphStore
-
-_PRODUCED = re.compile(r"Records produced: (\d+)")
 
 
 class WatchedDatabase:
@@ -26,13 +24,9 @@ class WatchedDatabase:
         self.reads += queries
         return await self.inner.read(*queries)
 
-    async def read_apart(self, *queries: Query) -> list[list[Row]]:
-        self.reads += queries
-        return await self.inner.read_apart(*queries)
-
-    async def attempt(self, *queries: Query, writing: bool = False) -> list[list[Row]]:
-        (self.writes if writing else self.reads).extend(queries)
-        return await self.inner.attempt(*queries, writing=writing)
+    async def try_read(self, query: Query) -> list[Row]:
+        self.reads.append(query)
+        return await self.inner.try_read(query)
 
     async def write(self, query: Query) -> list[Row]:
         self.writes.append(query)
@@ -48,19 +42,26 @@ class WatchedDatabase:
         return taken
 
     async def work(self, queries: Sequence[Query]) -> int:
-        """Records that all steps of these reads pass on, or on Neo4j what they look up in the store."""
-        return sum([await self._work_of(query) for query in queries])
+        """What these reads look up in the store."""
+        return sum([_hits(await self.profile(query)) for query in queries])
 
-    async def _work_of(self, query: Query) -> int:
-        if isinstance(self.inner, FalkorDatabase):
-            plan = await self.inner.command("GRAPH.PROFILE", self.inner.name, query.command())
-            return sum(int(count) for line in plan for count in _PRODUCED.findall(str(line)))
+    async def plan(self, query: Query) -> dict[str, Any]:
+        """The last step of the plan, with those before it as its children; the query does not run."""
+        plan: dict[str, Any] | None = (await self._summary("EXPLAIN", query)).plan
+        assert plan is not None
+        return plan
+
+    async def profile(self, query: Query) -> dict[str, Any]:
+        """The plan of a read with what each step did."""
+        profile: dict[str, Any] | None = (await self._summary("PROFILE", query)).profile
+        assert profile is not None
+        return profile
+
+    async def _summary(self, how: str, query: Query) -> ResultSummary:
         assert isinstance(self.inner, Neo4jDatabase)
-        text = translated(query.text)
         async with self.inner._reader.session(database=self.inner._name) as session:
-            result = await session.run(f"PROFILE {text}", parameters(text, query.parameters))
-            summary = await result.consume()
-        return _hits(summary.profile)
+            result = await session.run(f"{how} {query.text}", parameters(query.text, query.parameters))
+            return await result.consume()
 
 
 async def watched(store: GraphStore) -> WatchedDatabase:

@@ -45,7 +45,7 @@ async def test_no_argument_and_no_content_is_ever_logged(
 
 
 def test_a_library_that_quotes_a_query_is_kept_out_of_the_log() -> None:
-    record = logging.LogRecord("falkordb", logging.ERROR, "/x/driver.py", 7, f"query failed: {SECRET}", (), None)
+    record = logging.LogRecord("neo4j", logging.ERROR, "/x/driver.py", 7, f"query failed: {SECRET}", (), None)
     line = json.loads(JsonLines().format(record))
     assert line["where"] == "driver.py:7"
     assert SECRET not in json.dumps(line)

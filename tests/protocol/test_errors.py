@@ -146,7 +146,7 @@ async def test_a_prompt_without_its_argument_is_an_error_of_the_request(client: 
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
-        (ConfigurationError("redis-server cannot run here."), ": redis-server cannot run here."),
+        (ConfigurationError("SQLite is too old here."), ": SQLite is too old here."),
         (RuntimeError(SECRET), ": an unexpected error"),
     ],
 )

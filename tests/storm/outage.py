@@ -7,12 +7,11 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import httpx2
 from mcp.client import Client
 from tests.e2e.support import Served, call, over_http, serving
-from tests.falkor import RemoteFalkor
 from tests.neo4j_server import Neo4jServer, skip_without_tools
 from tests.protocol.support import error_of
 
@@ -30,17 +29,6 @@ STORED, READ, PENDING, NOT_KEPT, UNAVAILABLE = "stored", "read", "kept_but_pendi
 
 Way: TypeAlias = Literal["killed", "frozen", "lost"]
 """How the database goes: at once, without a word, or with all its files."""
-
-
-class DatabaseServer(Protocol):
-    """Whatever the server process under test stores into."""
-
-    def product_settings(self) -> dict[str, Any]: ...
-    def start(self) -> None: ...
-    def kill(self) -> None: ...
-    def lose(self) -> None: ...
-    def freeze(self) -> None: ...
-    def thaw(self) -> None: ...
 
 
 @dataclass
@@ -151,11 +139,10 @@ class Outage:
 
 
 @contextmanager
-def running(kind: "type[RemoteFalkor | Neo4jServer]", directory: Path) -> Iterator[DatabaseServer]:
-    """One of the test's own, as it is to be killed; ``directory`` has a short path."""
-    if kind is Neo4jServer:
-        skip_without_tools()
-    database = kind(directory)
+def running(directory: Path) -> Iterator[Neo4jServer]:
+    """One of the test's own, as it is to be killed."""
+    skip_without_tools()
+    database = Neo4jServer(directory)
     database.start()
     try:
         yield database
@@ -163,7 +150,7 @@ def running(kind: "type[RemoteFalkor | Neo4jServer]", directory: Path) -> Iterat
         database.kill()
 
 
-async def storm(data_dir: Path, database: DatabaseServer, way: Way, seconds: float, clients: int = CLIENTS) -> Outage:
+async def storm(data_dir: Path, database: Neo4jServer, way: Way, seconds: float, clients: int = CLIENTS) -> Outage:
     """All clients at work while the database goes for so long and comes back; then look what is there."""
     with serving(data_dir, **database.product_settings()) as server:
         outage = Outage(server, clients)
@@ -192,7 +179,7 @@ async def storm(data_dir: Path, database: DatabaseServer, way: Way, seconds: flo
     return outage
 
 
-def _back(database: DatabaseServer, way: Way) -> None:
+def _back(database: Neo4jServer, way: Way) -> None:
     if way == "frozen":
         database.thaw()
         return

@@ -1,6 +1,7 @@
 """The adapter for Graphiti itself works: what it can be asked it answers, right or wrong as its rules have it."""
 
 import pytest
+from tests.neo4j_server import Neo4jAddress
 from tests.temporal.runner import run
 from tests.temporal.scenario import load
 from tests.temporal.upstream import GraphitiCore
@@ -18,8 +19,8 @@ VERDICTS = {
 
 
 @pytest.mark.timeout(120)
-async def test_graphiti_is_asked_what_its_adapter_supports() -> None:
+async def test_graphiti_is_asked_what_its_adapter_supports(neo4j_server: Neo4jAddress) -> None:
     scenarios = [one for one in load() if one.id in VERDICTS]
-    async with GraphitiCore() as adapter:
+    async with GraphitiCore(neo4j_server) as adapter:
         outcomes = [await run(adapter, one) for one in scenarios]
     assert {one.scenario.id: one.verdict for one in outcomes} == VERDICTS, [one.details for one in outcomes]

@@ -12,22 +12,21 @@ import asyncio
 import os
 import re
 import tempfile
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from falkordb.asyncio import FalkorDB
 from graphiti_core import Graphiti
 from graphiti_core.cross_encoder.client import CrossEncoderClient
-from graphiti_core.driver.falkordb_driver import FalkorDriver
+from graphiti_core.driver.neo4j_driver import Neo4jDriver
 from graphiti_core.edges import EntityEdge
 from graphiti_core.embedder.client import EmbedderClient
 from graphiti_core.errors import GroupsEdgesNotFoundError
 from graphiti_core.llm_client.client import LLMClient
 from graphiti_core.nodes import EntityNode, EpisodeType, EpisodicNode
-from redis.asyncio import BlockingConnectionPool, UnixDomainSocketConnection
 from tests.fakes import FakeEmbedder
-from tests.falkor import FalkorServer
+from tests.neo4j_server import Neo4jAddress, Neo4jServer, empty, given_address
 from tests.temporal.adapter import Adapter, FactAnswer, ParsedRequest
 from tests.temporal.scenario import Episode, FactTold, Held, Of, Period
 
@@ -37,51 +36,45 @@ _DATES = {4: "-01-01", 7: "-01"}
 
 
 class GraphitiCore(Adapter):
-    """One FalkorDB for the whole suite, a graph for each scenario."""
+    """One Neo4j for the whole suite, emptied first; a group for each scenario."""
 
     name: ClassVar[str] = "graphiti-core 0.31.1 with a model that always understands"
     capabilities: ClassVar[frozenset[str]] = frozenset(
         {"clock", "as_of", "history", "delete_fact", "delete_episode", "episodes", "months"}
     )
 
-    def __init__(self) -> None:
+    def __init__(self, address: Neo4jAddress | None = None) -> None:
+        """``address``: of the Neo4j to empty and use; by default that of the environment, or one of its own."""
+        self._address = address
         self._begun = 0
+        self._stack = ExitStack()
         self._now = datetime.now(UTC)
 
     async def __aenter__(self) -> Self:
-        self._directory = tempfile.TemporaryDirectory(prefix="pkm-up-", dir="/tmp")
         os.environ["GRAPHITI_TELEMETRY_ENABLED"] = "false"
-        self._server = FalkorServer(Path(self._directory.name))
-        self._server.start()
+        address = self._address or given_address() or self._started()
+        empty(address)
+        self._driver = Neo4jDriver(address.uri, address.username, address.password)
+        await self._driver.build_indices_and_constraints()
         return self
 
-    async def __aexit__(self, *_: object) -> None:
-        await self._close()
-        self._server.kill()
-        self._directory.cleanup()
+    def _started(self) -> Neo4jAddress:
+        server = Neo4jServer(Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="pkm-up-"))))
+        self._stack.callback(server.kill)
+        server.start()
+        return server.address
 
-    async def _close(self) -> None:
-        if self._begun:
-            await self._graphiti.close()
-            await self._pool.disconnect()
+    async def __aexit__(self, *_: object) -> None:
+        await self._driver.close()
+        self._stack.close()
 
     async def begin(self, scenario: str, zone: str) -> None:
-        await self._close()
         self._begun += 1
-        self._pool = BlockingConnectionPool(
-            connection_class=UnixDomainSocketConnection,
-            path=str(self._server.socket),
-            protocol=2,
-            decode_responses=True,
-            max_connections=8,
-        )
         self._group = f"{scenario}-{self._begun}-{zone}".replace("-", "_").replace("/", "_")
-        self._driver = FalkorDriver(falkor_db=FalkorDB(connection_pool=self._pool), database=self._group)
         self._model = _Understanding()
         self._graphiti = Graphiti(
             graph_driver=self._driver, llm_client=self._model, embedder=_Embedder(), cross_encoder=_Unranked()
         )
-        await self._graphiti.build_indices_and_constraints()
 
     async def set_clock(self, now: datetime) -> None:
         """Only what is current now depends on it; the record has the time of the machine."""

@@ -54,7 +54,7 @@ def test_the_package_keeps_its_import_contracts() -> None:
             "import graphiti_pkm.capabilities.scratch.formats.values",
             "Algorithms and formats of scratch graphs do not know each other",
         ),
-        ("server/tools/registry.py", "import redis", "Only storage and Graphiti's adapter reach the databases"),
+        ("server/tools/registry.py", "import neo4j", "Only storage and Graphiti's adapter reach the databases"),
         ("llm/chat.py", "import graphiti_core", "Only storage and Graphiti's adapter reach the databases"),
         ("core/reading/paging.py", "import numpy", "Core and capabilities know no library of databases or arrays"),
         ("capabilities/search/service.py", "import mcp", "Only the server and the toolkit know MCP"),

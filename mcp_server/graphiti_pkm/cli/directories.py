@@ -4,7 +4,7 @@ from pathlib import Path
 
 from graphiti_pkm.errors import NotFound
 from graphiti_pkm.settings.loader import Settings
-from graphiti_pkm.storage.former_memory import is_former
+from graphiti_pkm.storage.former_memory import is_former, must_fit
 from graphiti_pkm.storage.journal.opening import journal_file
 
 
@@ -24,12 +24,18 @@ def is_to_convert(settings: Settings) -> bool:
 
 
 def require_memory(settings: Settings) -> None:
-    """For commands that do not bring a former memory over. Raises NotFound if there is none, or only a former one."""
+    """For commands that do not bring a former memory over.
+
+    Raises:
+        NotFound: there is none, or only a former one.
+        ConfigurationError: there is one of another kind of database.
+    """
     if is_to_convert(settings):
         raise NotFound(
             f"The memory in {settings.data_dir} was written by version 0.1. `graphiti-pkm status` with this --data-dir "
             "brings it over, as does the start of a server; then repeat this command."
         )
+    must_fit(settings)
     if not has_journal(settings):
         raise NotFound(no_memory(settings.data_dir))
 

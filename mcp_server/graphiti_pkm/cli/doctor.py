@@ -24,7 +24,7 @@ from graphiti_pkm.errors import ModelError, PkmError
 from graphiti_pkm.graphiti_adapter.language_model import language_model
 from graphiti_pkm.settings.keys import OPENAI_KEY, is_loopback, is_openai
 from graphiti_pkm.settings.loader import LoadedSettings, Settings
-from graphiti_pkm.storage.former_memory import kept_bytes
+from graphiti_pkm.storage.former_memory import kept_bytes, must_fit
 from graphiti_pkm.storage.graph.database import Refused
 from graphiti_pkm.storage.graph.opening import opening
 from graphiti_pkm.storage.journal.opening import journal_of
@@ -97,6 +97,7 @@ async def _journal(loaded: LoadedSettings) -> Line:
     directory = loaded.settings.data_dir
     journal = journal_of(loaded.settings)
     try:
+        must_fit(loaded.settings)
         if not has_journal(loaded.settings):
             none = "of version 0.1; `graphiti-pkm serve` brings it over" if is_to_convert(loaded.settings) else ""
             return Line("journal", ok=True, detail=none or f"none yet in {directory}; `graphiti-pkm serve` creates it")

@@ -14,6 +14,7 @@ from graphiti_pkm.embedding.local.weight_files import find_weights
 from graphiti_pkm.embedding.local.weights import fetch_weights
 from graphiti_pkm.errors import ConfigurationError, InvalidInput, Unavailable
 from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.former_memory import in_place_of_former
 from graphiti_pkm.storage.journal.opening import journal_of
 
 
@@ -40,14 +41,16 @@ def restore(settings: Settings, file: Path, *, replace: bool) -> int:
     """Replace the journal with a backup and build the graph from it."""
     progress = Progress("writes restored")
     target = file.absolute()
-    if is_to_convert(settings) and not replace:
+    is_over_former = is_to_convert(settings)
+    if is_over_former and not replace:
         raise InvalidInput(
             f"There is a memory of version 0.1 in {settings.data_dir}. Nothing was changed. With --replace it is "
             "replaced; what it wrote is kept there."
         )
 
     async def run() -> tuple[int, str | None]:
-        async with open_memory(settings, replays=False) as memory:
+        former = in_place_of_former(settings.data_dir) if is_over_former else contextlib.nullcontext()
+        async with open_memory(settings, replays=False) as memory, former:
             count = await memory.recovery.rebuilding.restore_backup(target, progress, replace=replace)
             with contextlib.suppress(Unavailable):  # a server continues it; the message below says so
                 await memory.reembedding.finish_change()  # the backup may have been made during a change

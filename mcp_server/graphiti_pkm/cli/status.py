@@ -15,11 +15,13 @@ from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.core.reading.views import size_in_words
 from graphiti_pkm.errors import NotFound
 from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.former_memory import must_fit
 
 
 def status(settings: Settings, *, as_json: bool) -> int:
     """Print the state of the memory; returns 0 if it works, 1 if it does not or there is no memory."""
     if not holds_memory(settings):
+        must_fit(settings)
         return _report_no_memory(settings, as_json=as_json)
     found, others = asyncio.run(_ask(settings))
     if as_json:

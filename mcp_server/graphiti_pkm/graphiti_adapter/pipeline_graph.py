@@ -250,7 +250,8 @@ class ModelReads(GraphOperationsInterface):
 class ModelDriver(GraphDriver):
     """A driver for one run of the pipeline, which offers the two interfaces above and refuses all queries."""
 
-    provider = GraphProvider.FALKORDB
+    provider = GraphProvider.NEO4J
+    """The dialect of Graphiti's queries, which this driver refuses whatever store it reads."""
 
     def __init__(self, search: ModelSearch, reads: GraphOperationsInterface) -> None:
         self._database = ""

@@ -9,17 +9,18 @@ import contextlib
 import logging
 import os
 import shutil
+import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 
 from graphiti_pkm.core.ports.group_locks import GroupLocks
 from graphiti_pkm.core.ports.ports import Journal
-from graphiti_pkm.errors import ConfigurationError, Unavailable
+from graphiti_pkm.errors import ConfigurationError, DamagedStore, InvalidInput, Unavailable
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.commit import MAX_REFUSALS
-from graphiti_pkm.storage.graph.locks.flock import EXCLUSIVE, open_lock, try_lock
-from graphiti_pkm.storage.journal.connection import JOURNAL, MEMORY, connect
+from graphiti_pkm.storage.graph.locks.flock import EXCLUSIVE, SHARED, open_lock, try_lock, unlock
+from graphiti_pkm.storage.journal.connection import JOURNAL, MEMORY, JournalFile, connect, plain_errors
 from graphiti_pkm.storage.journal.partial import sync_directory
 from graphiti_pkm.storage.journal.redaction import FORMER
 from graphiti_pkm.storage.journal.server_id import SERVER_ID
@@ -27,17 +28,24 @@ from graphiti_pkm.storage.rebuilding import Rebuilding
 
 _log = logging.getLogger(__name__)
 
-_GRAPH = "appendonlydir"
-_OTHERS = ("appendonly*", "aof-repair-*.json", "database.json", "database.log*", "*.lock")
-"""Besides its journal: the graph, repairs, process, log and locks."""
-_USERS = "users.lock"
-"""Every process of that version holds it."""
+_GRAPH = "appendonlydir*"
+"""Its graph, also as a repair left it."""
+_WITH_WORDS = ("appendonly*", "temp-*.aof", "temp-*.rdb", "aof-repair-*", "database.log*")
+"""What holds words besides its journal: the graph, unfinished rewrites, repairs and the log."""
+_USERS, _OWNER = "users.lock", "owner.lock"
+"""Every server of that version holds the first, its database the second."""
+_OTHERS = ("database.json", "start.lock", _USERS, _OWNER)
+_OTHERWISE = "To bring that memory to Neo4j, {}; to leave it where it is, set another --data-dir."
 _PROGRESS_SECONDS = 5.0
+_LOOK_AGAIN_SECONDS = 0.05
+_SERVER_ENDS_SECONDS, _DATABASE_ENDS_SECONDS = 5.0, 60.0
+"""Its database outlives its last server for half a minute."""
 
 
 def is_former(data_dir: Path) -> bool:
     """Whether the directory holds such a memory, not yet brought over. A journal of servers on Neo4j is none."""
-    return all((data_dir / name).exists() for name in (JOURNAL, _GRAPH)) and not (data_dir / SERVER_ID).exists()
+    has_both = (data_dir / JOURNAL).exists() and any(data_dir.glob(_GRAPH))
+    return has_both and not (data_dir / SERVER_ID).exists()
 
 
 def kept_bytes(data_dir: Path) -> int | None:
@@ -47,26 +55,57 @@ def kept_bytes(data_dir: Path) -> int | None:
 
 
 def must_fit(settings: Settings) -> None:
-    """Refuse to start an empty memory beside the journal of another kind of database.
+    """Refuse to start an empty memory beside one that another kind of database keeps, or kept.
 
     Raises:
         ConfigurationError: says how to go on.
     """
     data_dir, is_embedded = settings.data_dir, settings.effective_backend == "embedded"
-    ours, theirs = (MEMORY, JOURNAL) if is_embedded else (JOURNAL, MEMORY)
-    if (data_dir / ours).exists() or not (data_dir / theirs).exists() or (is_embedded and is_former(data_dir)):
+    ours, theirs = (data_dir / name for name in ((MEMORY, JOURNAL) if is_embedded else (JOURNAL, MEMORY)))
+    if is_former(data_dir):
+        if is_embedded:
+            return
+        why = f"{data_dir} holds an embedded memory of version 0.1, and Neo4j is configured. " + _OTHERWISE.format(
+            f"run `graphiti-pkm status --backend embedded --data-dir {data_dir}` once, which brings it into {MEMORY}; "
+            "the next start says how to go on"
+        )
+    elif _holds_something(ours):
         return
-    if is_embedded:
-        raise ConfigurationError(
+    elif is_embedded and _holds_something(data_dir / FORMER / JOURNAL):
+        why = (
+            f"{data_dir} has no {MEMORY} any more, only what version 0.1 wrote before. Put that file back; or go on "
+            f"from there with `graphiti-pkm restore {data_dir / FORMER / JOURNAL} --data-dir {data_dir}`; or remove "
+            f"{FORMER} there to begin an empty memory."
+        )
+    elif is_embedded and not theirs.exists() and any(data_dir.glob(_GRAPH)):
+        why = (
+            f"{data_dir} holds the graph of version 0.1 without its journal, {JOURNAL}, from which alone it can be "
+            f"brought over. Put that file back, or bring in a backup of it with `graphiti-pkm restore BACKUP "
+            f"--data-dir {data_dir}`."
+        )
+    elif not _holds_something(theirs):
+        return
+    elif is_embedded:
+        why = (
             f"{data_dir} holds the journal of a memory on a database server, and no server is configured. Set "
             "neo4j_uri; or, to keep that memory in one file here from now on, run "
-            f"`graphiti-pkm restore {data_dir / JOURNAL} --data-dir {data_dir}` once. Nothing was changed."
+            f"`graphiti-pkm restore {theirs} --data-dir {data_dir}` once."
         )
-    raise ConfigurationError(
-        f"{data_dir} holds an embedded memory, and Neo4j is configured. To bring that memory to Neo4j, run "
-        f"`graphiti-pkm restore {data_dir / MEMORY} --data-dir {data_dir}` once; to leave it where it is, set another "
-        "--data-dir. Nothing was changed."
-    )
+    else:
+        why = f"{data_dir} holds an embedded memory, and Neo4j is configured. " + _OTHERWISE.format(
+            f"run `graphiti-pkm restore {theirs} --data-dir {data_dir}` once"
+        )
+    raise ConfigurationError(f"{why} Nothing was changed.")
+
+
+def _holds_something(journal: Path) -> bool:
+    """Whether it has a write or a saved graph, or cannot be read: who opens it then says why."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"{journal.absolute().as_uri()}?mode=rw", uri=True)) as connection:
+            query = "SELECT EXISTS (SELECT 1 FROM writes) OR EXISTS (SELECT 1 FROM saved_graphs)"
+            return bool(connection.execute(query).fetchone()[0])
+    except sqlite3.Error:
+        return journal.exists() and journal.stat().st_size > 0
 
 
 async def convert(data_dir: Path, journal: Journal, rebuilding: Rebuilding, locks: GroupLocks) -> None:
@@ -74,31 +113,81 @@ async def convert(data_dir: Path, journal: Journal, rebuilding: Rebuilding, lock
 
     Raises:
         ConfigurationError: version 0.1 was used here again after the memory was brought over.
-        Unavailable: a server of version 0.1 is running here, or this does not succeed now.
+        Unavailable: version 0.1 is running here, or this does not succeed now.
         DamagedStore: its journal is damaged.
     """
-    if not is_former(data_dir):
-        if (data_dir / FORMER).is_dir() and (data_dir / _GRAPH).exists():
-            await asyncio.to_thread(_set_aside, data_dir)  # a start was killed while it did that
+    if not is_former(data_dir) and not _left_over(data_dir, _WITH_WORDS):
         return
-    if (data_dir / FORMER / JOURNAL).exists():
-        raise ConfigurationError(
-            f"Version 0.1 of graphiti-pkm was used in {data_dir} after its memory had been brought to {MEMORY}. What "
-            f"it stored then is in {JOURNAL} there, and not in this memory. Nothing was changed. Move {JOURNAL} and "
-            f"{_GRAPH} to a directory of their own, and start with that one as --data-dir to see them."
-        )
-    with contextlib.ExitStack() as stack:
-        async with locks.hold_all():
-            if is_former(data_dir) and not await journal.rows(0, 1):
-                stack.enter_context(_alone(data_dir))
+    async with _alone(data_dir):
+        if is_former(data_dir):  # else another process was first, or one was killed while it set the files aside
+            if await _is_to_be_read(data_dir, journal):
                 _log.warning("bringing the memory of version 0.1 in %s into %s", data_dir, MEMORY)
-                await asyncio.to_thread(_empty_log, data_dir / JOURNAL)
-                await journal.restore(data_dir / JOURNAL, drops_unknown=True, command="conversion")
-        await _build(rebuilding)
-        async with locks.hold_all():
-            if is_former(data_dir):
-                await asyncio.to_thread(_set_aside, data_dir)
-                _log.warning("done; what version 0.1 wrote is kept in %s", data_dir / FORMER)
+                async with locks.hold_all():
+                    await _read(data_dir, journal)
+            await _build(rebuilding)
+            _log.warning("done; what version 0.1 wrote is kept in %s", data_dir / FORMER)
+        await asyncio.to_thread(_set_aside, data_dir)
+
+
+@contextlib.asynccontextmanager
+async def in_place_of_former(data_dir: Path) -> AsyncIterator[None]:
+    """For a restore over a former memory, which is set aside once that succeeded. Raises as ``convert``."""
+    async with _alone(data_dir):
+        _refuse_second(data_dir)
+        yield
+        await asyncio.to_thread(_set_aside, data_dir)
+
+
+async def _is_to_be_read(data_dir: Path, journal: Journal) -> bool:
+    """False if an earlier start has read it whole. Raises ConfigurationError if it is another one by now."""
+    _refuse_second(data_dir)
+    if not await asyncio.to_thread(_holds_something, data_dir / MEMORY):
+        return True
+    await journal.counts()  # so that the file has all tables
+    if not await asyncio.to_thread(_holds_more, data_dir):
+        return False
+    rebuild = await journal.rebuild_in_progress()
+    if rebuild is None or rebuild.command != "conversion":
+        raise _second(data_dir)
+    return True  # version 0.1 was used after an attempt was killed, since when nothing else could be stored
+
+
+def _refuse_second(data_dir: Path) -> None:
+    if (data_dir / FORMER / JOURNAL).exists():
+        raise _second(data_dir)
+
+
+def _second(data_dir: Path) -> ConfigurationError:
+    return ConfigurationError(
+        f"Version 0.1 of graphiti-pkm was used in {data_dir} after its memory had been brought to {MEMORY}. What it "
+        f"stored then is in {JOURNAL} there, and not in this memory. Nothing was changed. Move {JOURNAL} and all "
+        "appendonlydir to a directory of their own, and start with that one as --data-dir to see them."
+    )
+
+
+def _holds_more(data_dir: Path) -> bool:
+    """Whether the former journal has a write or a saved graph that ours has not."""
+    former = JournalFile(data_dir, name=JOURNAL)
+    with plain_errors(former), contextlib.closing(connect(data_dir / MEMORY)) as connection:
+        connection.execute("ATTACH DATABASE ? AS former", (str(former.path),))
+        tables = {name for (name,) in connection.execute("SELECT name FROM former.sqlite_schema")}
+        return any(
+            connection.execute(f"SELECT uuid FROM former.{one} EXCEPT SELECT uuid FROM main.{one}").fetchone()  # noqa: S608
+            for one in ("writes", "saved_graphs")
+            if one in tables
+        )
+
+
+async def _read(data_dir: Path, journal: Journal) -> None:
+    try:
+        await asyncio.to_thread(_empty_log, JournalFile(data_dir, name=JOURNAL))
+        await journal.restore(data_dir / JOURNAL, drops_unknown=True, command="conversion")
+    except (DamagedStore, InvalidInput) as error:
+        raise DamagedStore(
+            f"The memory of version 0.1 in {data_dir} cannot be brought over, as {JOURNAL} is damaged. Nothing was "
+            "changed. With a backup, `graphiti-pkm restore BACKUP --replace` of version 0.1 also saves what is newer "
+            "and readable; that of this version brings in the backup alone and keeps the other files."
+        ) from error
 
 
 async def _build(rebuilding: Rebuilding) -> None:
@@ -121,32 +210,54 @@ async def _build(rebuilding: Rebuilding) -> None:
             return
 
 
-@contextlib.contextmanager
-def _alone(data_dir: Path) -> Iterator[None]:
-    """Keep servers of that version away. Raises Unavailable if one is running."""
-    users = open_lock(data_dir / _USERS)
-    try:
-        if not try_lock(users, EXCLUSIVE):
-            raise Unavailable(
-                f"A server of version 0.1 is still running on {data_dir}. Nothing was changed. End it (close the "
-                "programs that use it), then start again: this version brings the memory over first."
-            )
+@contextlib.asynccontextmanager
+async def _alone(data_dir: Path) -> AsyncIterator[None]:
+    """One process at a time, and none of version 0.1, whose database may still have to end. Raises Unavailable."""
+    with contextlib.ExitStack() as stack:
+        conversion, users, owner = (
+            _opened(stack, data_dir / name) for name in ("locks/conversion.lock", _USERS, _OWNER)
+        )
+        while not try_lock(conversion, EXCLUSIVE):  # noqa: ASYNC110 another process's lock
+            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+        began = time.monotonic()
+        while not try_lock(users, EXCLUSIVE) or not try_lock(owner, EXCLUSIVE):
+            has_server = try_lock(users, SHARED) and not try_lock(users, EXCLUSIVE)
+            unlock(users)  # so that the database sees that nobody uses it
+            if time.monotonic() - began > (_SERVER_ENDS_SECONDS if has_server else _DATABASE_ENDS_SECONDS):
+                raise Unavailable(
+                    f"Version 0.1 is still running on {data_dir}. Nothing was changed. End it (close the programs that "
+                    "use it), then start again: this version brings the memory over first."
+                )
+            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
         yield
-    finally:
-        os.close(users)
 
 
-def _empty_log(journal: Path) -> None:
+def _opened(stack: contextlib.ExitStack, path: Path) -> int:
+    descriptor = open_lock(path)
+    stack.callback(os.close, descriptor)
+    return descriptor
+
+
+def _empty_log(journal: JournalFile) -> None:
     """Put the write-ahead log into the file: its last process may have been killed."""
-    with contextlib.closing(connect(journal)) as connection:
+    with plain_errors(journal), contextlib.closing(connect(journal.path)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
+def _left_over(data_dir: Path, patterns: Iterable[str]) -> list[Path]:
+    """Files of version 0.1; its journal, first of all, unless it is one of servers on Neo4j."""
+    if is_former(data_dir):
+        patterns = (JOURNAL, *patterns)
+    if is_former(data_dir) or not (data_dir / JOURNAL).exists():
+        patterns = (*patterns, f"{JOURNAL}-*")
+    return [path for pattern in patterns for path in sorted(data_dir.glob(pattern))]
+
+
 def _set_aside(data_dir: Path) -> None:
-    """The journal first: without it there is nothing left to convert."""
-    kept = data_dir / FORMER
-    kept.mkdir(mode=0o700, exist_ok=True)
-    for pattern in (f"{JOURNAL}*", *_OTHERS):
-        for path in sorted(data_dir.glob(pattern)):
+    """The journal first: without it there is nothing left to convert. Continues if it was interrupted."""
+    if paths := _left_over(data_dir, (*_WITH_WORDS, *_OTHERS)):
+        kept = data_dir / FORMER
+        kept.mkdir(mode=0o700, exist_ok=True)
+        for path in paths:
             shutil.move(path, kept / path.name)
-    sync_directory(data_dir)
+        sync_directory(data_dir)

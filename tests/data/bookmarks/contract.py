@@ -1,4 +1,4 @@
-"""The contract of the bookmarks' port: python contract.py (fake | sqlite | falkordb) DIRECTORY."""
+"""The contract of the bookmarks' port: python contract.py (fake | sqlite) DIRECTORY."""
 
 import asyncio
 import sys
@@ -14,10 +14,7 @@ from tests.fakes.graph import PARTS
 from tests.fakes.part import FakePart
 
 from graphiti_pkm.core.model.records import Deletions
-from graphiti_pkm.settings.loader import Settings
-from graphiti_pkm.storage.graph.opening import opening
 from graphiti_pkm.storage.graph.sqlite.store import SqliteGraph
-from graphiti_pkm.storage.graph.store import GraphStore
 from graphiti_pkm.storage.journal.connection import MEMORY, JournalFile
 
 
@@ -48,9 +45,7 @@ class FakeBookmarks(FakePart):
 def store_of(kind: str, directory: Path) -> Any:
     if kind == "fake":
         return FakeGraph(parts={**PARTS, BOOKMARK_PART.cypher: FakeBookmarks})
-    if kind == "sqlite":
-        return SqliteGraph(JournalFile(directory, name=MEMORY))
-    return GraphStore(opening(Settings(data_dir=directory, idle_seconds=2)).open_database)
+    return SqliteGraph(JournalFile(directory, name=MEMORY))
 
 
 async def hold(graph: Any) -> None:

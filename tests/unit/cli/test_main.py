@@ -60,7 +60,6 @@ def test_every_setting_is_a_flag_of_serve_under_each_of_its_names_and_tells_its_
 def test_a_flag_under_any_of_its_names_wins_over_every_variable(setting: str, flag: str, tmp_path: Path) -> None:
     values = {
         "neo4j_uri": ("bolt://flag", "bolt://other"),
-        "falkordb_uri": ("redis://flag", "redis://other"),
         "transport": ("sse", "http"),
         "port": ("1", "2"),
         "path": ("/flag", "/other"),

@@ -7,7 +7,7 @@ from tests.docker_check.databases import neo4j_settings
 from tests.docker_check.pages import ComposeCommand, parsed
 from tests.docker_check.probes import URL, client_of, token_in
 from tests.docker_check.service import resolved
-from tests.docker_env import DOCKER, services
+from tests.docker_env import services
 
 
 def test_neo4js_settings_are_those_that_its_image_makes_of_variables() -> None:
@@ -22,24 +22,24 @@ def test_neo4js_settings_are_those_that_its_image_makes_of_variables() -> None:
 
 def test_a_service_is_read_as_compose_prints_it() -> None:
     service = resolved(
-        "falkordb",
+        "planted",
         {
-            "image": "falkordb/falkordb-server:v4.16.7",
-            "entrypoint": ["/bin/sh", "/falkordb.sh"],
+            "image": "planted:1.2.3",
+            "entrypoint": ["/bin/sh", "/start.sh"],
             "environment": {"PASSWORD": "a$$b", "EMPTY": None},
             "healthcheck": {"test": ["CMD-SHELL", 'test "$$PASSWORD"']},
             "stop_grace_period": "1m30s",
             "read_only": True,
             "volumes": [
-                {"type": "bind", "source": "/docker/falkordb.sh", "target": "/falkordb.sh"},
-                {"type": "volume", "source": "falkordb", "target": "/data"},
+                {"type": "bind", "source": "/docker/start.sh", "target": "/start.sh"},
+                {"type": "volume", "source": "planted", "target": "/data"},
             ],
         },
     )
     assert service.environment == {"PASSWORD": "a$b", "EMPTY": ""}
     assert service.health == ["CMD-SHELL", 'test "$PASSWORD"']
     assert service.stop_grace_seconds == 90.0
-    assert service.file == (Path("/docker/falkordb.sh"), "/falkordb.sh")
+    assert service.file == (Path("/docker/start.sh"), "/start.sh")
     assert (service.read_only, service.builds, service.user) == (True, None, None)
 
 
@@ -72,8 +72,3 @@ def test_the_client_is_the_one_that_the_pages_show(is_service: bool) -> None:
     assert client.pop("Authorization") == "Bearer planted"
     assert list(client) == (["X-User-ID"] if is_service else [])
     assert not [value for value in client.values() if "{" in value]
-
-
-def test_the_script_that_is_mounted_is_the_one_that_is_linted() -> None:
-    mounted = [volume.partition(":")[0] for volume in services()["falkordb"]["volumes"] if volume.startswith("./")]
-    assert [DOCKER / name for name in mounted] == [DOCKER / "falkordb.sh"]

@@ -16,9 +16,9 @@ import asyncio, logging, sys, threading, warnings
 from graphiti_pkm.server.observability.logging import configure_logging, request_id
 configure_logging("info", sys.argv[1])
 planted = {PLANTED!r}
-for name in ("mcp.server.lowlevel", "neo4j.pool", "redis.asyncio", "falkordb", "asyncio", "root"):
+for name in ("mcp.server.lowlevel", "neo4j.pool", "neo4j.io", "httpx2", "asyncio", "root"):
     logging.getLogger(name).warning("query failed: %s", planted)
-logging.getLogger("redis").error("wrong arguments %d %d", planted)
+logging.getLogger("neo4j").error("wrong arguments %d %d", planted)
 logging.getLogger("graphiti_pkm.x").info("wrong arguments %d", 1, 2)
 logging.getLogger("uvicorn.error").info("Started server process [%d]", 7)
 warnings.warn(planted, RuntimeWarning)
@@ -67,7 +67,7 @@ def test_every_line_is_an_object_with_time_level_logger_and_message(lines: list[
 
 def test_of_a_library_only_the_place_is_told_and_of_a_warning_its_kind(lines: list[dict[str, Any]]) -> None:
     told = {line["logger"]: line for line in lines if "where" in line}
-    assert {"mcp.server.lowlevel", "neo4j.pool", "redis.asyncio", "falkordb", "asyncio"} < set(told)
+    assert {"mcp.server.lowlevel", "neo4j.pool", "neo4j.io", "httpx2", "asyncio"} < set(told)
     assert told["neo4j.pool"]["where"] == "<string>:7"
     assert (told["py.warnings"]["message"], told["py.warnings"]["where"]) == ("RuntimeWarning", "<string>:11")
     assert of(lines, "Started server process [7]")["logger"] == "uvicorn.error"

@@ -5,11 +5,13 @@ from pathlib import Path
 import pytest
 from tests.requirements import requirement
 
+from graphiti_pkm.cli.flags import given_flags
+from graphiti_pkm.cli.main import build_parser
 from graphiti_pkm.errors import ConfigurationError
-from graphiti_pkm.settings.loader import LoadedSettings, Settings, load_settings
+from graphiti_pkm.settings.loader import LoadedSettings, load_settings
 
 WORD = "planted-word-7"
-NEO4J, FALKORDB = "bolt://db.example:7687", "redis://db.example:6379"
+NEO4J = "bolt://db.example:7687"
 
 
 def load(**variables: str) -> LoadedSettings:
@@ -21,8 +23,7 @@ def load(**variables: str) -> LoadedSettings:
     [
         ({}, "embedded"),
         ({"NEO4J_URI": NEO4J}, "neo4j"),
-        ({"FALKORDB_URI": FALKORDB}, "falkordb"),
-        ({"NEO4J_URI": NEO4J, "FALKORDB_URI": FALKORDB, "GRAPHITI_PKM_BACKEND": "falkordb"}, "falkordb"),
+        ({"GRAPHITI_PKM_BACKEND": "sqlite"}, "embedded"),
         ({"NEO4J_URI": NEO4J, "GRAPHITI_PKM_BACKEND": "embedded"}, "embedded"),
         ({"NEO4J_URI": " "}, "embedded"),
     ],
@@ -32,19 +33,45 @@ def test_the_database_is_the_one_whose_address_is_given(variables: dict[str, str
 
 
 @requirement("M-84")
-@pytest.mark.parametrize(
-    ("backend", "address"), [("neo4j", "bolt://localhost:7687"), ("falkordb", "redis://localhost:6379")]
-)
-def test_a_server_without_an_address_is_the_usual_one_on_this_machine(backend: str, address: str) -> None:
-    loaded = load(GRAPHITI_PKM_BACKEND=backend)
-    assert getattr(loaded.settings, f"{backend}_uri") == address
-    assert loaded.origins[f"{backend}_uri"] == "default"
+def test_a_server_without_an_address_is_the_usual_one_on_this_machine() -> None:
+    loaded = load(GRAPHITI_PKM_BACKEND="neo4j")
+    assert loaded.settings.neo4j_uri == "bolt://localhost:7687"
+    assert loaded.origins["neo4j_uri"] == "default"
     assert load().settings.neo4j_uri is None
 
 
-def test_two_addresses_are_an_error_that_says_where_each_comes_from() -> None:
-    with pytest.raises(ConfigurationError, match=r"neo4j_uri from NEO4J_URL, falkordb_uri from FALKORDB_URI"):
-        load(NEO4J_URL=NEO4J, FALKORDB_URI=FALKORDB)
+def test_falkordb_is_refused_with_what_replaced_it() -> None:
+    with pytest.raises(ConfigurationError, match=r"backend \(from GRAPHITI_PKM_BACKEND\): FalkorDB is no longer"):
+        load(GRAPHITI_PKM_BACKEND="falkordb")
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("FALKORDB_URI", "FalkorDB is no longer supported"),
+        ("GRAPHITI_PKM_FALKORDB_READER_PASSWORD", "FalkorDB is no longer supported"),
+        ("GRAPHITI_PKM_IDLE_SECONDS", "the embedded database is a file"),
+    ],
+)
+def test_a_variable_of_a_former_setting_is_not_used_and_says_why(name: str, reason: str) -> None:
+    loaded = load(**{name: WORD})
+    assert loaded.settings == load().settings
+    (note,) = loaded.notes
+    assert note.startswith(f"{name}: not used, {reason}")
+    assert WORD not in note
+
+
+def test_a_flag_and_a_line_of_yaml_of_a_former_setting_are_not_used_and_say_why(tmp_path: Path) -> None:
+    config = tmp_path / "memory.yaml"
+    config.write_text("idle_seconds: 5\nperson: Ada\n")
+    flags = given_flags(build_parser().parse_args(["serve", "--idle-seconds", "5", "--falkordb-uri", WORD]))
+    loaded = load_settings(flags, {}, tmp_path, config)
+    assert loaded.settings.person == "Ada"
+    told = "\n".join(loaded.notes)
+    assert [told.count(name) for name in ("--idle-seconds: ", "--falkordb-uri: ", "memory.yaml: idle_seconds: ")] == [
+        1
+    ] * 3
+    assert WORD not in told
 
 
 @pytest.mark.parametrize(
@@ -53,9 +80,8 @@ def test_two_addresses_are_an_error_that_says_where_each_comes_from() -> None:
         ("NEO4J_URI", "http://db.example:7474"),
         ("NEO4J_URI", "db.example:7687"),
         ("NEO4J_URI", "bolt://db.example:port"),
-        ("FALKORDB_URI", "redis://"),
-        ("FALKORDB_URI", "unix://"),
-        ("FALKORDB_URI", f"anna:{WORD}@db.example"),
+        ("NEO4J_URI", "bolt://"),
+        ("NEO4J_URI", f"anna:{WORD}@db.example"),
     ],
 )
 def test_an_address_that_is_none_is_refused_with_one_that_fits_and_not_repeated(name: str, address: str) -> None:
@@ -66,28 +92,27 @@ def test_an_address_that_is_none_is_refused_with_one_that_fits_and_not_repeated(
 
 
 @requirement("M-86", "T53")
-@pytest.mark.parametrize("address", [f"redis://anna:12/{WORD}@db.example", f"redis://anna:12?{WORD}@db.example"])
+@pytest.mark.parametrize("address", [f"bolt://anna:12/{WORD}@db.example", f"bolt://anna:12?{WORD}@db.example"])
 def test_a_password_that_cuts_an_address_short_is_refused_and_not_repeated(address: str) -> None:
     with pytest.raises(ConfigurationError, match="%2F") as raised:
-        load(FALKORDB_URI=address)
+        load(NEO4J_URI=address)
     assert WORD not in raised.value.message
 
 
 @requirement("M-86", "T53")
-@pytest.mark.parametrize(("of", "scheme"), [("neo4j", "neo4j+s"), ("falkordb", "rediss")])
-def test_user_and_password_in_an_address_are_taken_out_of_it(of: str, scheme: str) -> None:
-    name = f"{of.upper()}_URI"
-    loaded = load(**{name: f"{scheme}://anna:{WORD}%40x@db.example:1234"})
+def test_user_and_password_in_an_address_are_taken_out_of_it() -> None:
+    loaded = load(NEO4J_URI=f"neo4j+s://anna:{WORD}%40x@db.example:1234")
     settings = loaded.settings
-    assert getattr(settings, f"{of}_uri") == f"{scheme}://db.example:1234"
-    assert getattr(settings, f"{of}_username") == "anna"
-    assert getattr(settings, f"{of}_password").get_secret_value() == f"{WORD}@x"
-    assert loaded.origins[f"{of}_password"] == name
+    assert (settings.neo4j_uri, settings.neo4j_username) == ("neo4j+s://db.example:1234", "anna")
+    assert settings.neo4j_password is not None
+    assert settings.neo4j_password.get_secret_value() == f"{WORD}@x"
+    assert loaded.origins["neo4j_password"] == "NEO4J_URI"  # noqa: S105 a name
     assert WORD not in f"{loaded!r}{settings.model_dump_json()}"
 
-    own = load(**{name: f"{scheme}://anna:{WORD}@db.example", f"{of.upper()}_PASSWORD": "other"})
-    assert getattr(own.settings, f"{of}_password").get_secret_value() == "other"
-    assert own.origins[f"{of}_password"] == f"{of.upper()}_PASSWORD"
+    own = load(NEO4J_URI=f"neo4j+s://anna:{WORD}@db.example", NEO4J_PASSWORD=WORD)
+    assert own.settings.neo4j_password is not None
+    assert own.settings.neo4j_password.get_secret_value() == WORD
+    assert own.origins["neo4j_password"] == "NEO4J_PASSWORD"  # noqa: S105 a name
 
 
 def test_a_password_in_the_address_has_the_level_of_the_address_and_goes_to_no_other(tmp_path: Path) -> None:
@@ -109,14 +134,12 @@ def test_a_password_in_the_address_has_the_level_of_the_address_and_goes_to_no_o
 
 @requirement("M-86")
 def test_no_password_is_built_in() -> None:
-    settings = load(NEO4J_URI=NEO4J).settings
-    assert (settings.neo4j_password, settings.falkordb_password) == (None, None)
+    assert load(NEO4J_URI=NEO4J).settings.neo4j_password is None
 
 
-@pytest.mark.parametrize("of", ["neo4j", "falkordb"])
-def test_a_reader_wants_both_a_name_and_a_password(of: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"{of}_reader_username and {of}_reader_password"):
-        load(**{f"GRAPHITI_PKM_{of.upper()}_READER_USERNAME": "reader"})
+def test_a_reader_wants_both_a_name_and_a_password() -> None:
+    with pytest.raises(ConfigurationError, match="neo4j_reader_username and neo4j_reader_password"):
+        load(GRAPHITI_PKM_NEO4J_READER_USERNAME="reader")
 
 
 def test_what_is_given_for_another_database_is_told_and_not_used() -> None:
@@ -126,23 +149,8 @@ def test_what_is_given_for_another_database_is_told_and_not_used() -> None:
     assert load(NEO4J_URI=NEO4J, NEO4J_USER="anna").notes == ()
 
 
-def test_a_server_indexes_smaller_groups_than_the_embedded_database_which_loads_indexes_anew() -> None:
-    assert load(NEO4J_URI=NEO4J).settings.vector_index_threshold == 5_000
-    assert Settings(backend="falkordb").vector_index_threshold == 5_000
-    assert load().settings.vector_index_threshold == 50_000
-    given = load(NEO4J_URI=NEO4J, GRAPHITI_PKM_VECTOR_INDEX_THRESHOLD="7")
-    assert given.settings.vector_index_threshold == 7
-
-
 @requirement("M-86", "T53")
-@pytest.mark.parametrize(("name", "scheme"), [("NEO4J_URI", "neo4j"), ("FALKORDB_URI", "redis")])
-def test_a_password_among_the_options_of_an_address_is_not_shown(name: str, scheme: str) -> None:
-    settings = load(**{name: f"{scheme}://db.example:1234/?password={WORD}"}).settings
-    assert f"{scheme}://db.example:1234/?password=" in {settings.neo4j_uri, settings.falkordb_uri}
+def test_a_password_among_the_options_of_an_address_is_not_shown() -> None:
+    settings = load(NEO4J_URI=f"neo4j://db.example:1234/?password={WORD}&tokn={WORD}&policy=x").settings
+    assert settings.neo4j_uri == "neo4j://db.example:1234/?password=&tokn=&policy=x"
     assert WORD not in repr(settings)
-
-
-@requirement("T53")
-def test_of_an_unknown_option_of_an_address_only_the_name_is_kept() -> None:
-    settings = load(FALKORDB_URI=f"redis://db.example/?tokn={WORD}&ssl_ca_certs=/etc/ca.pem").settings
-    assert settings.falkordb_uri == "redis://db.example/?tokn=&ssl_ca_certs=/etc/ca.pem"

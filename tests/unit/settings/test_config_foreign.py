@@ -26,18 +26,18 @@ def load(environ: dict[str, str], file: str | None = None, directory: Path = Pat
     [("config-docker-neo4j.yaml", "neo4j", "demodemo"), ("config.yaml", "localhost", None)],
 )
 def test_its_files_start_on_the_database_that_they_name(file: str, host: str, password: str | None) -> None:
-    backend = "neo4j" if password else "falkordb"
-    settings = load({}, file).settings
-    assert settings.effective_backend == backend
-    if backend == "neo4j":
+    loaded = load({}, file)
+    settings = loaded.settings
+    if password:
+        assert settings.effective_backend == "neo4j"
         assert (settings.neo4j_uri, settings.neo4j_username, settings.neo4j_database) == (
             f"bolt://{host}:7687", "neo4j", "neo4j"
         )  # fmt: skip
         assert settings.neo4j_password is not None
         assert settings.neo4j_password.get_secret_value() == password
     else:
-        assert (settings.falkordb_uri, settings.falkordb_password) == (f"redis://{host}:6379", None)
-        assert settings.falkordb_database == "default_db"
+        assert settings.effective_backend == "embedded"
+        assert "database.provider falkordb: not supported, so the memory is in data_dir" in " ".join(loaded.notes)
     assert (settings.transport, settings.default_group, settings.port) == ("http", "main", 8000)
 
 
@@ -166,7 +166,7 @@ def test_its_variable_for_its_file_counts_if_it_is_one_of_its_files(tmp_path: Pa
     [
         ("{provider: kuzu}", "embedded"),
         ("{provider: neo4j, providers: null}", "neo4j"),
-        ("{providers: {falkordb: {uri: 'redis://anna@db.example', password: 12345}}}", "falkordb"),
+        ("{providers: {falkordb: {uri: 'redis://anna@db.example', password: 12345}}}", "embedded"),
         ("null", "embedded"),
     ],
 )
@@ -175,10 +175,6 @@ def test_no_database_that_it_takes_is_refused(database: str, backend: str, tmp_p
     config.write_text(f"database: {database}\n")
     loaded = load_settings({}, {}, tmp_path, config)
     assert loaded.settings.effective_backend == backend
-    if backend == "falkordb":
-        assert loaded.settings.falkordb_username == "anna"
-        assert loaded.settings.falkordb_password is not None
-        assert loaded.settings.falkordb_password.get_secret_value() == "12345"
 
 
 def test_a_password_in_its_file_is_not_told(tmp_path: Path) -> None:

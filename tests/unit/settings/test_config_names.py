@@ -15,7 +15,6 @@ ALIASED = [(setting, name) for setting in ALIASES for name in variables_of(setti
 # A value that fits and is not the default, for each setting that has further names.
 FITTING = {
     "neo4j_uri": BOLT,
-    "falkordb_uri": "redis://db.example:6379",
     "transport": "http",
     "host": "localhost",
     "port": "8123",
@@ -23,7 +22,6 @@ FITTING = {
     "embedding_mode": "api",
     "embedding_model": "all-MiniLM-L6-v2",
     "neo4j_password": "planted-word-1",
-    "falkordb_password": "planted-word-1",
     "embedding_api_key": "planted-word-1",
 }
 

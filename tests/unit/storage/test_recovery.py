@@ -12,7 +12,6 @@ from tests.worlds.recovery_world import World, some_writes
 
 from graphiti_pkm.core.model.records import WriteIntent
 from graphiti_pkm.errors import DamagedStore, InvalidInput, Unavailable, WriteFailed
-from graphiti_pkm.storage.recovery import Recovery
 
 
 class DamagedJournal(FakeJournal):
@@ -321,42 +320,3 @@ async def test_a_refusal_at_replay_is_no_reason_not_to_start(world: World) -> No
 
 def list_copies(directory: Path) -> list[Path]:
     return list(directory.glob("journal-before-restore-*.sqlite3"))
-
-
-class RepairedFile:
-    """A database that says it repaired its file, until the graph was made anew."""
-
-    def __init__(self) -> None:
-        self.whole = False
-
-    def is_whole(self) -> bool:
-        return self.whole
-
-    def made_whole(self) -> None:
-        self.whole = True
-
-
-async def test_after_a_repair_the_graph_is_made_anew_even_if_every_marker_is_there(tmp_path: Path) -> None:
-    world = World(tmp_path)
-    kept, gapped = a_write(episodes=(an_episode(),)), a_write(episodes=(lost := an_episode(),))
-    await world.write(kept, gapped)
-    del world.graph.tables.episodes[lost.uuid]  # the repair skipped one command of a marked write
-    damage = RepairedFile()
-
-    replayed = await Recovery(world.recovery._context, world.committer, damage).replay()
-
-    assert replayed == 2
-    assert damage.whole
-    assert await world.graph.records.get_episodes([lost.uuid], [GROUP]) == [lost]
-
-
-async def test_after_a_repair_nothing_is_thrown_away_that_the_journal_does_not_know(tmp_path: Path) -> None:
-    world = World(tmp_path)
-    foreign = an_episode()
-    await world.graph.writer.apply(a_write(episodes=(foreign,)), {})
-    damage = RepairedFile()
-
-    await Recovery(world.recovery._context, world.committer, damage).replay()
-
-    assert damage.whole
-    assert await world.graph.records.get_episodes([foreign.uuid], [GROUP]) == [foreign]

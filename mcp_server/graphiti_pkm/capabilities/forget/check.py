@@ -26,7 +26,10 @@ _NAMES = 50
 _TEXT = 200
 _UUID = 8
 _RELATIONS = 10_000
-NOTHING_FOUND = "A search for the removed words finds no sentence, fact or summary that says it."
+NOTHING_FOUND = (
+    "A search for the removed words finds no sentence, fact or summary that says it. Nicknames, misspellings and other "
+    "scripts were not looked for."
+)
 _HOLDS = "still contains a word that no other text contains"
 _SAYS, _HINTS = "still says it", "may still speak of it"
 
@@ -54,7 +57,7 @@ class Afterwards:
         except Unavailable:
             return ["The search for the removed words could not be made now."]
         hits += await self._in_journal(plan)
-        hits = [*(form.line for form in forms), *map(_listed_type, plan.types), *hits]
+        hits = [*(form.line for form in forms), *hits]
         return _shown(hits) or [NOTHING_FOUND]
 
     async def in_other_forms(self, target: ForgetTarget, caller: Caller) -> list[str]:
@@ -155,14 +158,6 @@ def _call_for_words(held: DerivedText, gone: RemovedWords) -> str:
     first = gone.certain | gone.names
     words = sorted(telling - STOP_WORDS, key=lambda word: (word not in first, -len(word), word))
     return by_words(words[0]) if words else call_of(held.kind, held.uuid)
-
-
-def _listed_type(label: str) -> str:
-    """A line about a listed type: databases never drop a type by themselves."""
-    return (
-        f"the database may still list the type {label!r}: graphiti-pkm rebuild, and the next forgetting after it, take "
-        "it out of the files of FalkorDB; Neo4j keeps it"
-    )
 
 
 def _shown(lines: Sequence[str]) -> list[str]:

@@ -132,7 +132,8 @@ class Forgetting:
         """Kind, full uuid or words, and stored group. Raises NotFound."""
         if kind == "query":
             return kind, text, self._groups.one(caller, group_id)
-        visible = await self._groups.visible(caller)
+        named = None if group_id is None else self._groups.one(caller, group_id)
+        visible = await self._groups.visible(caller) if named is None else [named]
         found: RecordKind = "entity" if kind == "entity" else "fact" if kind == "fact" else "episode"
         whole = await resolve_within(self._graph, visible, found, text)
         if kind == "entity":

@@ -9,8 +9,8 @@ from graphiti_pkm.capabilities.forget.beside import Beside, BesideLook
 from graphiti_pkm.capabilities.forget.text import Sentence, TextPredicate
 from graphiti_pkm.capabilities.forget.trace import words_of_claim
 from graphiti_pkm.core.context import Context
-from graphiti_pkm.core.identity.mentions import STOP_WORDS, MentionFinder
-from graphiti_pkm.core.identity.name_parts import PERSON, is_date_word, name_parts
+from graphiti_pkm.core.identity.mentions import STOP_WORDS, MentionFinder, word_forms
+from graphiti_pkm.core.identity.name_parts import PERSON, is_date_word, may_stand_alone, name_parts, short_words
 from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.model.name_forms import NameForms, folded_words, identifier_words, left_of_identifier
 from graphiti_pkm.core.model.names import fold, search_terms
@@ -115,7 +115,11 @@ class ForgetTargets:
             return entity.uuid in finder.find(text)
 
         certain = [*names, *(parts.own if entity.label == PERSON else ())]
-        forms = NameForms((*names, *parts.own), [name for name in certain if not _is_ordinary(name)])
+        doubted = await self._of_things(entity, parts.doubtful, others) if may_stand_alone(entity) else []
+        short = short_words(names) if may_stand_alone(entity) else []
+        forms = NameForms(
+            (*names, *parts.own), [name for name in certain if not _is_ordinary(name)], [*short, *doubted]
+        )
 
         def hints(text: str) -> bool:
             form = f" {fold(text)} "
@@ -300,6 +304,16 @@ class ForgetTargets:
         found = await self._graph.search.search_entities(terms, EntityFilter(group_ids=(group_id,)), _FOUND)
         entities = await self._graph.records.get_entities(list(found), [group_id])
         return [_meaning(entity, entity.name) for entity in entities]
+
+    async def _of_things(self, entity: Entity, words: Sequence[str], others: Iterable[Name]) -> list[str]:
+        """Those words of its names that no other person has in one: what else bears one may be called after it."""
+        if not words:
+            return []
+        wanted = word_forms(" ".join(words))
+        bearers = {one.entity_uuid for one in others if wanted & word_forms(one.text)} - {entity.uuid}
+        entities = await self._graph.records.get_entities(sorted(bearers)[:_FOUND], [entity.group_id])
+        persons = {form for one in entities if may_stand_alone(one) for form in word_forms(one.name)}
+        return [word for word in words if not persons & word_forms(word) and not is_date_word(fold(word))]
 
     async def _mentioning(self, entity: Entity) -> list[Episode]:
         """Every episode that mentions it."""

@@ -9,6 +9,7 @@ from graphiti_pkm.core.model.names import normalise_name, words_of
 from graphiti_pkm.core.model.records import Entity, Name
 
 PERSON = "Person"
+_SHORT = 2
 _TITLES = words_of("mrs miss sir dame doctor prof professor herr frau madame monsieur señor señora von van der den")
 _CALENDAR = words_of(
     """january february march april june july august september october november december monday tuesday wednesday
@@ -44,6 +45,12 @@ def may_stand_alone(entity: Entity) -> bool:
         return entity.label == PERSON
     words = {form for form in word_forms(entity.name) if len(form) >= SHORTEST_PART}
     return words - STOP_WORDS - _TITLES <= capitalised_words(entity.name).keys()
+
+
+def short_words(names: Iterable[str]) -> list[str]:
+    """Words of two letters in multi-word names, as written: too short to refer to anything by themselves."""
+    words = (word for name in names if len(name.split()) > 1 for word in name.split())
+    return [word for word in words if len(word) == _SHORT and word[0].isupper() and word.casefold() not in STOP_WORDS]
 
 
 def may_be_one(new: Entity, known: Entity | None) -> bool:

@@ -10,7 +10,9 @@ Perhaps the name, to be reported and never acted on:
 - its words joined, divided or in another order ("WangXiaoming", "hild-burg", "Xiaoming Wang");
 - inside an address or an identifier, beside digits or a capital ("anna@example.org", "Anna1987", "askedAnna");
 - inside any other word, if it has at least five letters ("xHildburgx"): Al is no part of "also";
-- the given or the family name alone of a name in Chinese characters or Hangul.
+- the given or the family name alone of a name in Chinese characters or Hangul;
+- a word of a name that is too short, or not distinctive enough, to be the name by itself: a whole word as written
+  ("Bo" of Li Bo).
 """
 
 import re
@@ -41,6 +43,8 @@ _ENDING_VOWELS = frozenset("aeioyаеийоыьэюя")
 """Final vowels that an ending may replace; without accents "й" is "и"."""
 _LONG = 4
 _STEM = 3
+_CODE = 4
+"""A shorter word with a digit occurs by chance once the spaces are gone: "A1" in "a 1"."""
 _MOST_LETTERS = 200
 """A longer run of letters is not a name."""
 _MOST_ORDERED = 3
@@ -59,7 +63,8 @@ NEUTRAL_RELATION = "RELATES_TO"
 class NameForms:
     """All forms of the names of one thing; ``certain`` are those that an identifier always refers to, in any case."""
 
-    def __init__(self, names: Iterable[str], certain: Iterable[str] = ()) -> None:
+    def __init__(self, names: Iterable[str], certain: Iterable[str] = (), words: Iterable[str] = ()) -> None:
+        """``words``: of names, which alone may mean the same."""
         given = [visible(name) for name in names]
         forms = (tuple(_words(name, is_spelt=is_spelt)) for name in given for is_spelt in _FOLDS)
         self._names = {form for form in forms if form}
@@ -68,6 +73,7 @@ class NameForms:
         orders = (order for form in parts for order in _orders(form))
         self._joined = {name: len(order) for order in orders if len(name := "".join(order)) > 1}
         self._stems = {_stem(form[0]) for form in self._names} | self._joined.keys()
+        self._words = {visible(word) for word in words}
         self._unspaced = [name for name in given if _UNSPACED.search(name)]
         self._alone = {part for name in given if _OF_CHARACTERS.fullmatch(name) for part in _characters(name)}
         self._certain = sorted({form for name in certain if (form := tuple(_parts(visible(name))))}, key=len)[::-1]
@@ -90,6 +96,9 @@ class NameForms:
                 glued = self._glued(_Letters.of(chunks, is_spelt=is_spelt))
                 places = dict.fromkeys(chain(self._inflected(chunks, is_spelt=is_spelt), glued))
                 found |= {" ".join(chunks[first : last + 1]).strip(_EDGES): None for first, last in places}
+        if self._words:
+            left = _WORD.findall(_without(text, found))
+            found |= dict.fromkeys(word for word in left if word in self._words)
         return list(found)
 
     def without(self, identifier: str) -> str:
@@ -162,8 +171,9 @@ class _Letters:
         is_long = end - at >= SHORTEST_PART
         if is_long and self.chunk(at) == self.chunk(end - 1) and not _UNSPACED.search(self.letters, at, end):
             return True
+        is_code = end - at >= _CODE and any(map(str.isdigit, self.letters[at:end]))
         is_one_word = bisect_right(self.words, at) == bisect_right(self.words, end - 1)
-        return self.edges.issuperset((at, end)) and (is_long or is_one_word or words > 1)
+        return self.edges.issuperset((at, end)) and (is_long or is_one_word or words > 1 or is_code)
 
 
 def identifier_words(identifier: str) -> list[str]:

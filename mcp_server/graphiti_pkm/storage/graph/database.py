@@ -1,19 +1,16 @@
-"""The interface of a database, whichever it is.
+"""What the store asks of Neo4j: ``neo4j.database`` answers it, ``measured_database`` stands before that.
 
-Neither this nor an implementation puts the text of a query, its parameters or a database's own message into an error or
-a log.
+Neither puts the text of a query, its parameters or the database's own message into an error or a log.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from graphiti_pkm.storage.graph.queries.values import Query, Row
-from graphiti_pkm.storage.graph.vector_indexes import Built, Embedded
+from graphiti_pkm.storage.graph.vector_indexes import Embedded
 
 if TYPE_CHECKING:
     from graphiti_core.driver.driver import GraphDriver
-
-_Answer = TypeVar("_Answer")
 
 
 class Refused(Exception):
@@ -29,7 +26,7 @@ class Database(Protocol):
     """One graph in one database, over as many connections as it needs."""
 
     async def read(self, *queries: Query) -> list[list[Row]]:
-        """Rows of each query; the database runs them side by side. Raises Unavailable."""
+        """Rows of each query; they run side by side. Raises Unavailable."""
         ...
 
     async def write(self, query: Query) -> list[Row]:
@@ -41,25 +38,12 @@ class Database(Protocol):
         """
         ...
 
-    async def attempt(self, *queries: Query, writing: bool = False) -> list[list[Row]]:
-        """As ``read`` and ``write`` without recovery.
-
-        Raises:
-            Refused: by the first query that was.
-            Exception: what only ``recovering`` knows: the connection is lost.
-        """
-        ...
-
-    async def recovering(self, send: Callable[[], Awaitable[_Answer]]) -> _Answer:
-        """The answer, after one recovery of a lost connection; ``send`` must be repeatable. Raises Unavailable."""
-        ...
-
-    async def is_durable(self, timeout_ms: int) -> bool:
-        """True once everything written before this call survives a crash of the database."""
+    async def try_read(self, query: Query) -> list[Row]:
+        """Rows of one query that may be refused. Raises Refused, Unavailable."""
         ...
 
     def driver(self) -> "GraphDriver":
-        """A driver for Graphiti's own code, with connections of its own; the caller closes it."""
+        """A driver for Graphiti's own code; the caller closes it."""
         ...
 
     async def close(self) -> None: ...
@@ -91,20 +75,16 @@ class Database(Protocol):
         """Clear the whole graph; the empty one is prepared. Raises Unavailable."""
         ...
 
-    async def vector_states(self) -> dict[Embedded, Built]:
-        """The vector indexes there are now. Raises Unavailable."""
+    async def vector_states(self) -> dict[Embedded, int]:
+        """The vector indexes there are now, and how many percent of each are built. Raises Unavailable."""
         ...
 
     async def create_vector_index(self, kind: Embedded, dimension: int) -> bool:
         """True if it is being built; False if one exists, or it was refused. Raises Unavailable."""
         ...
 
-    async def drop_vector_index(self, kind: Embedded) -> bool:
-        """False if there is none. Raises Unavailable."""
-        ...
-
-    async def claim(self, key: str, seconds: int) -> bool:
-        """True for the first process that asks within so many seconds. Raises Unavailable."""
+    async def drop_vector_index(self, kind: Embedded) -> None:
+        """If there is one. Raises Unavailable."""
         ...
 
 

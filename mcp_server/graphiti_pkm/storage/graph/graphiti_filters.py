@@ -1,7 +1,6 @@
 """Graphiti's search filters as conditions.
 
-Graphiti's own texts compare indexed strings with ``<`` and ``<=``, which match everything here (see ``queries``), give
-dates of several alternatives the same parameter, and pass property filters over.
+Graphiti's own texts give dates of several alternatives the same parameter, and pass property filters over.
 """
 
 from collections.abc import Sequence
@@ -10,7 +9,6 @@ from graphiti_core.search.search_filters import ComparisonOperator, DateFilter, 
 
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.storage.graph.queries.parts import Conditions, all_of
-from graphiti_pkm.storage.graph.values import Instant
 
 _UNKNOWN = {
     ComparisonOperator.less_than: "$dusk",
@@ -84,7 +82,7 @@ def _date(name: str, parameter: str, asked: DateFilter, values: dict[str, object
         return f"coalesce(e.{name}, $dawn) <> $dawn"
     if asked.date is None:
         raise InvalidInput(f"A filter by {name} needs a date to compare with.")
-    values[parameter] = Instant.of(asked.date)
+    values[parameter] = asked.date
     return f"coalesce(e.{name}, {_UNKNOWN.get(operator, f'${parameter}')}) {operator.value} ${parameter}"
 
 

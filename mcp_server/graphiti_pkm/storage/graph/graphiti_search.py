@@ -4,7 +4,7 @@ Graphiti scans every vector of the database, and its full text needs indexes tha
 instead. Community search, breadth-first search and rerankers are Graphiti's: methods that are not overridden raise
 ``NotImplementedError``, whereupon Graphiti does them itself.
 
-``min_score`` is on Graphiti's scale for FalkorDB, (1 + cosine) / 2; elsewhere in this product scores are raw cosines.
+``min_score`` is on Graphiti's scale, that of Neo4j: (1 + cosine) / 2; elsewhere in this product scores are raw cosines.
 """
 
 from array import array
@@ -34,8 +34,7 @@ from graphiti_pkm.storage.graph.store import GraphStore
 from graphiti_pkm.storage.graph.vector_indexes import ENTITIES, FACTS, Embedded
 
 _EPOCH = "1970-01-01T00:00:00+00:00"
-_PROPERTIES = """
-  [k IN keys({0}) WHERE NOT k ENDS WITH '_embedding' AND typeOf({0}[k]) <> 'Vectorf32' | [k, {0}[k]]] AS properties"""
+_PROPERTIES = "[k IN keys({0}) WHERE NOT k ENDS WITH '_embedding' | [k, {0}[k]]] AS properties"
 _FACTS = f"""UNWIND $uuids AS u MATCH ()-[e:RELATES_TO {{uuid: u}}]->()
   RETURN startNode(e).uuid AS source_node_uuid, endNode(e).uuid AS target_node_uuid, {_PROPERTIES.format("e")}"""
 _ENTITIES = f"""UNWIND $uuids AS u MATCH (n:Entity {{uuid: u}})

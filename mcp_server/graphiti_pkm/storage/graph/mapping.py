@@ -21,9 +21,8 @@ from graphiti_pkm.core.model.records import (
 )
 from graphiti_pkm.core.model.times import as_utc
 from graphiti_pkm.storage.graph.queries.parts import ENTITY_KEYS, FACT_KEYS
-from graphiti_pkm.storage.graph.queries.search import searchable
+from graphiti_pkm.storage.graph.queries.search import indexed, searchable
 from graphiti_pkm.storage.graph.queries.values import Row, day_number, storable
-from graphiti_pkm.storage.graph.values import Instant
 
 EPOCH = "1970-01-01T00:00:00+00:00"
 """The instant used if the writer of a record left it out."""
@@ -34,6 +33,7 @@ _EPISODE_SOURCES = frozenset({"text", "message", "json", "fact_triple"})
 SUMMARY_BY_MODEL = "summary_by_model"
 """A property of entities whose summary is not from a caller; an ordinary attribute to Graphiti, which keeps it."""
 _FACT_FIELDS = ("kind", "voided", *_TEXTS, *_OFFSETS)
+_INSTANTS = ("created_at", "expired_at", "valid_at", "invalid_at", "reference_time")
 
 
 @functools.cache
@@ -146,10 +146,7 @@ def place(row: Row) -> Place:
 
 
 def entity_properties(record: Entity) -> Row:
-    """What Graphiti saves on an Entity; the embedding is set apart.
-
-    The 0 takes the place of an older vector: FalkorDB compares vectors as integers and would keep it.
-    """
+    """What Graphiti saves on an Entity but its embedding, which is set apart."""
     return {
         **_attributes(record.attributes, (*ENTITY_KEYS, SUMMARY_BY_MODEL)),
         "uuid": record.uuid,
@@ -157,8 +154,7 @@ def entity_properties(record: Entity) -> Row:
         "group_id": record.group_id,
         "summary": record.summary,
         **({SUMMARY_BY_MODEL: True} if record.summary_by_model else {}),
-        "created_at": Instant.of(record.created_at),
-        "name_embedding": 0,
+        "created_at": record.created_at,
     }
 
 
@@ -172,21 +168,16 @@ def episode_properties(record: Episode, fact_uuids: list[str]) -> Row:
         "source_description": record.source_description,
         "content": record.content,
         "entity_edges": fact_uuids,
-        "created_at": Instant.of(record.created_at),
-        "valid_at": Instant.of(record.valid_at),
+        "created_at": record.created_at,
+        "valid_at": record.valid_at,
     }
 
 
 def fact_properties(record: Fact, scope: str) -> Row:
-    """What Graphiti saves on a RELATES_TO, with our own fields flat beside it; 0 as in ``entity_properties``."""
-    instants = {
-        field: getattr(record, field) and Instant.of(getattr(record, field))
-        for field in ("created_at", "expired_at", "valid_at", "invalid_at", "reference_time")
-    }
+    """What Graphiti saves on a RELATES_TO but its embedding, with our own fields flat beside it."""
     return {
         **_attributes(record.attributes, FACT_KEYS + _FACT_FIELDS),
-        **{field: getattr(record, field) for field in _FACT_FIELDS},
-        **instants,
+        **{field: getattr(record, field) for field in (*_FACT_FIELDS, *_INSTANTS)},
         "uuid": record.uuid,
         "group_id": record.group_id,
         "source_node_uuid": record.source_uuid,
@@ -195,19 +186,15 @@ def fact_properties(record: Fact, scope: str) -> Row:
         "fact": record.text,
         "episodes": record.episodes,
         "search_scope": scope,
-        "search_text": searchable(f"{record.relation.replace('_', ' ')} {record.text}"),
+        "search_text": indexed(searchable(f"{record.relation.replace('_', ' ')} {record.text}")),
         "recorded_day": day_number(record.created_at),
-        "fact_embedding": 0,
     }
 
 
 def change_properties(record: FactChange, group_id: str, place: int) -> Row:
     """Properties of a ``Change``; ``place`` is its order among those of its write."""
-    values = {
-        field: Instant.of(value) if field.endswith("_at") and value is not None else value for field, value in record
-    }
     return {
-        **values,
+        **dict(record),
         "group_id": group_id,
         "place": place,
         "recorded_day": day_number(record.recorded_at),

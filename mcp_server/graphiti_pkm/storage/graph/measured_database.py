@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
@@ -10,7 +10,7 @@ from graphiti_pkm.core.ports.metrics import DATABASE_ERRORS, DATABASE_SECONDS, D
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.storage.graph.database import Database, OpenDatabase, Refused
 from graphiti_pkm.storage.graph.queries.values import Query, Row
-from graphiti_pkm.storage.graph.vector_indexes import Built, Embedded
+from graphiti_pkm.storage.graph.vector_indexes import Embedded
 
 if TYPE_CHECKING:
     from graphiti_core.driver.driver import GraphDriver
@@ -20,7 +20,7 @@ _Kind: TypeAlias = Literal["read", "write", "other"]
 
 READ_SECONDS = 20.0
 WRITE_SECONDS = 150.0
-"""More than a database itself gives a write, of which a text of two million characters needs much."""
+"""More than the database itself gives a write, of which a text of two million characters needs much."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class MeasuredDatabase:
     """The protocol ``Database`` in front of another one.
 
     The database itself notices sooner that its server is silent; these limits cover other reasons for delay. Queries of
-    Graphiti's own code through ``driver`` use other connections and are neither counted nor limited.
+    Graphiti's own code through ``driver`` are neither counted nor limited.
     """
 
     def __init__(self, inner: Database, metrics: Metrics, limits: Limits = Limits()) -> None:
@@ -60,57 +60,36 @@ class MeasuredDatabase:
         """Counted as a write, until it is committed."""
         return await self._counted("write", self._inner.write(query))
 
-    async def attempt(self, *queries: Query, writing: bool = False) -> list[list[Row]]:
-        """Counted by the kind it is given."""
-        return await self._counted("write" if writing else "read", self._inner.attempt(*queries, writing=writing))
-
-    async def recovering(self, send: Callable[[], Awaitable[_Answer]]) -> _Answer:
-        """Not counted itself, but by the queries of ``send``."""
-        return await self._inner.recovering(send)
-
-    async def is_durable(self, timeout_ms: int) -> bool:
-        """Not counted: it waits for a disk."""
-        return await self._inner.is_durable(timeout_ms)
+    async def try_read(self, query: Query) -> list[Row]:
+        """Counted as a read."""
+        return await self._counted("read", self._inner.try_read(query))
 
     def driver(self) -> "GraphDriver":
-        """As the database's."""
         return self._inner.driver()
 
     async def close(self) -> None:
-        """As the database's."""
         await self._inner.close()
 
     async def prepare(self) -> None:
-        """As the database's."""
         await self._inner.prepare()
 
     async def examine(self) -> None:
-        """As the database's."""
         await self._inner.examine()
 
     async def is_ready(self) -> bool:
-        """Counted apart."""
         return await self._counted("other", self._bounded("read", self._inner.is_ready()))
 
     async def clear(self) -> None:
-        """As the database's."""
         await self._counted("other", self._inner.clear())
 
-    async def vector_states(self) -> dict[Embedded, Built]:
-        """As the database's."""
+    async def vector_states(self) -> dict[Embedded, int]:
         return await self._counted("other", self._bounded("read", self._inner.vector_states()))
 
     async def create_vector_index(self, kind: Embedded, dimension: int) -> bool:
-        """As the database's."""
         return await self._counted("other", self._inner.create_vector_index(kind, dimension))
 
-    async def drop_vector_index(self, kind: Embedded) -> bool:
-        """As the database's."""
-        return await self._counted("other", self._inner.drop_vector_index(kind))
-
-    async def claim(self, key: str, seconds: int) -> bool:
-        """As the database's."""
-        return await self._counted("other", self._bounded("read", self._inner.claim(key, seconds)))
+    async def drop_vector_index(self, kind: Embedded) -> None:
+        await self._counted("other", self._inner.drop_vector_index(kind))
 
     async def _counted(self, kind: _Kind, asked: Awaitable[_Answer]) -> _Answer:
         self._metrics.add(DATABASE_UNDER_WAY, 1)
@@ -122,9 +101,6 @@ class MeasuredDatabase:
             raise
         except Refused:
             self._metrics.add(DATABASE_ERRORS, 1, kind, "refused")
-            raise
-        except Exception:
-            self._metrics.add(DATABASE_ERRORS, 1, kind, "lost")  # what ``recovering`` tries once more
             raise
         finally:
             self._metrics.add(DATABASE_UNDER_WAY, -1)

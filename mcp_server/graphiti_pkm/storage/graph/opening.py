@@ -25,8 +25,8 @@ SQLITE = Kind("SQLite", is_shared=False)
 NEO4J = Kind(
     "Neo4j",
     is_shared=True,
-    remainder=" Neo4j writes over the space that they took and prunes its transaction logs in its own time; other "
-    "servers on this database have journals of their own.",
+    remainder=" Neo4j writes over the space that they took and prunes its transaction logs in its own time, and "
+    "keeps a list of all types that it ever had; other servers on this database have journals of their own.",
 )
 
 

@@ -1,13 +1,11 @@
 """The ``Meta`` node: what is recorded about the database as a whole; and migration of older graphs.
 
-Indexes and constraints are each database's own affair: ``falkor_schema`` and its like.
+Indexes and constraints are in ``neo4j.schema``.
 """
 
-import asyncio
 import logging
-from collections.abc import Awaitable, Callable
 
-from graphiti_pkm.errors import NewerSchema, Unavailable
+from graphiti_pkm.errors import NewerSchema
 from graphiti_pkm.storage.graph.database import Database, Refused
 from graphiti_pkm.storage.graph.queries.values import Query, Row
 
@@ -16,9 +14,6 @@ _log = logging.getLogger(__name__)
 SCHEMA_VERSION = 5
 """1 had no index of changes by what caused them, 2 none by when and between what they were, 3 none of communities,
 4 no time of each group's newest write."""
-READY_SECONDS = 600.0
-"""How long indexes may take after a start; 210,000 vectors without HNSW take seconds."""
-CANARY_SCOPE = "canary0"
 META = Query(
     "meta",
     "MATCH (m:Meta {id: 'database'}) RETURN m.schema_version AS version, m.model AS model, m.dimension AS dimension",
@@ -31,9 +26,8 @@ _SIGNING_KEY = Query(
 )
 _BUILT = Query(
     "schema built",
-    """MERGE (s:SearchText {id: 'canary'}) SET s.scope = $scope, s.text = 'ready'
-    MERGE (m:Meta {id: 'database'}) SET m.schema_version = $version""",
-    {"scope": CANARY_SCOPE, "version": SCHEMA_VERSION},
+    "MERGE (m:Meta {id: 'database'}) SET m.schema_version = $version",
+    {"version": SCHEMA_VERSION},
 )
 _ADOPT_GROUPS = tuple(
     Query(
@@ -128,12 +122,3 @@ async def agree_on_signing_key(database: Database, key: bytes) -> bytes:
             _log.warning("%s; cursors hold on this host alone", refused)
             return key
     return bytes.fromhex(found[0]["key"])
-
-
-async def wait_until(is_ready: Callable[[], Awaitable[bool]], poll_seconds: float) -> None:
-    """Wait until all indexes except those of vectors are complete. Raises Unavailable."""
-    deadline = asyncio.get_running_loop().time() + READY_SECONDS
-    while not await is_ready():
-        if asyncio.get_running_loop().time() > deadline:
-            raise Unavailable("The database is still building its indexes. Try again later.")
-        await asyncio.sleep(poll_seconds)

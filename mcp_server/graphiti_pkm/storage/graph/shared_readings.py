@@ -1,6 +1,6 @@
 """The port ``SharedReadings`` in the database itself, and what a write changes in it.
 
-A node is locked by a change before it is read: on Neo4j two servers may ask at the same time. An ended reading stays as
+A node is locked by a change before it is read: two servers may ask at the same time. An ended reading stays as
 a mark of its outcome, without the instructions; no server needs the right to delete one.
 """
 
@@ -40,7 +40,6 @@ _BEAT = """MERGE (s:Server {id: $server}) SET s.asked_at = timestamp()
 WITH s, coalesce(s.seen_until, 0) > timestamp() AS goes_on
 SET s.since = CASE WHEN goes_on AND s.since <= timestamp() THEN s.since ELSE timestamp() END,
   s.seen_until = timestamp() + $lease"""
-# An index is asked for a value, not for a property of another node: hence ``gone`` and ``holder``.
 _TAKE_OVER = f"""MATCH (me:Server {{id: $server}})
 WHERE me.seen_until > timestamp() AND me.since + $lease <= timestamp()
 MATCH (s:Server) WHERE s.seen_until <= timestamp() OR s.seen_until > timestamp() + $longest WITH s.id AS gone
@@ -53,7 +52,7 @@ _OWN = f"""MATCH (q:Reading {{owner: $server}}) WHERE q.queued_at > $after
 _BEGIN = """MATCH (e:Episodic {uuid: $episode_uuid}) WHERE e.group_id = $group_id
 MERGE (q:Reading {uuid: $uuid}) ON CREATE SET q += $properties, q.queued_at = timestamp()
 SET q.asked_at = timestamp()
-WITH q, q.owner AS holder OPTIONAL MATCH (s:Server {id: holder})
+WITH q OPTIONAL MATCH (s:Server {id: q.owner})
 WITH q, q.state <> 'done'
   AND (q.owner IS NULL OR q.owner = $server OR coalesce(s.seen_until, 0) <= timestamp()
     OR s.seen_until > timestamp() + $longest) AS is_ours

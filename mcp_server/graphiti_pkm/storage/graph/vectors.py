@@ -1,10 +1,9 @@
-"""Chooses exact or indexed vector search, and maintains the HNSW indexes of large groups.
+"""Chooses exact or indexed vector search, and builds the HNSW indexes of large groups.
 
 Exact is the rule. An index holds all groups, and which of the near ones it gives depends on all that is in it. So it
 serves a principal only while nobody else has anything in the database, and a group only if that is a good part of it;
 what it gives is complete if it fills the limit, else all of the group is scanned. The database keeps an index complete
-with every write, refuses to use one it has not finished, and builds in the background: reads go on, writes wait for
-parts of it.
+with every write, refuses to use one it has not finished, and builds in the background.
 
 Only one thing is remembered here: how large the groups were when ``look`` was called last. It decides speed, never
 what is found.
@@ -13,16 +12,14 @@ what is found.
 import logging
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 
 from graphiti_pkm.core.identity.groups import owner_of
-from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.settings.loader import VECTOR_INDEX_THRESHOLD
 from graphiti_pkm.storage.graph.database import Database, Refused
 from graphiti_pkm.storage.graph.queries import vectors as queries_vectors
 from graphiti_pkm.storage.graph.queries.read import GROUPS
 from graphiti_pkm.storage.graph.queries.values import Query, Row
-from graphiti_pkm.storage.graph.vector_indexes import ALL, Built, Embedded
+from graphiti_pkm.storage.graph.vector_indexes import ALL, COMPLETE, Embedded
 
 _log = logging.getLogger(__name__)
 
@@ -33,9 +30,6 @@ _HITS_A_RESULT = 2
 _SCANNED_A_HIT = 10
 """A hit of the index takes as long as this many vectors of an exact scan."""
 _MORE_HITS = 8
-_RENEW_SECONDS = 600
-"""Seconds for which one process's renewal of an index counts for all."""
-_COMPLETE = 100
 
 
 class VectorIndexes:
@@ -45,23 +39,22 @@ class VectorIndexes:
         """``threshold``: an index is built once a group has more embedded records of its kind."""
         self._threshold = threshold
         self._sizes: dict[Embedded, Mapping[str, int]] = {}
-        self._built: dict[Embedded, Built] = {}
-        self._worn: set[Embedded] = set()
+        self._built: dict[Embedded, int] = {}
+        """How many percent of an index."""
 
     @property
     def is_building(self) -> bool:
         """Whether the database was building one when last checked."""
-        return any(index.percent < _COMPLETE for index in self._built.values())
+        return any(percent < COMPLETE for percent in self._built.values())
 
     def forget(self) -> None:
         """Forget what is known about the vectors, because the graph was replaced."""
-        self._sizes, self._built, self._worn = {}, {}, set()
+        self._sizes, self._built = {}, {}
 
     async def nearest(
         self,
         db: Database,
         kind: Embedded,
-        vector: Vector,
         group_ids: Sequence[str],
         limit: int,
         ask: Callable[[int | None], Query],
@@ -74,7 +67,6 @@ class VectorIndexes:
                 break
             if len({row["uuid"] for row in found}) >= limit:
                 return found
-            await self._notice_deleted(db, kind, vector, k)
         (found,) = await db.read(ask(None))
         return found
 
@@ -83,10 +75,9 @@ class VectorIndexes:
 
         Never for a small group, which would read everyone else's vectors.
         """
-        index = self._built.get(kind)
         sizes = self._sizes.get(kind, {})
         own = sum(sizes.get(group, 0) for group in set(group_ids))
-        if index is None or not index.is_usable or own <= self._threshold:
+        if self._built.get(kind) != COMPLETE or own <= self._threshold:
             return
         k = max(FEWEST_HITS, math.ceil(_HITS_A_RESULT * limit * sum(sizes.values()) / own))
         while k * _SCANNED_A_HIT <= own:
@@ -103,55 +94,29 @@ class VectorIndexes:
         """Read which indexes exist, and the sizes of the groups where that matters."""
         self._built = await db.vector_states()
         totals = await db.read(*map(queries_vectors.total, ALL))
-        large = [kind for kind, ((row,)) in zip(ALL, totals, strict=True) if self._may_matter(kind, row["total"])]
         self._sizes = {}
-        for kind in large:
-            (found,) = await db.read(queries_vectors.sizes(kind))
-            self._sizes[kind] = {row["id"]: row["total"] for row in found}
+        for kind, (row,) in zip(ALL, totals, strict=True):
+            if row["total"] > self._threshold or kind in self._built:
+                (found,) = await db.read(queries_vectors.sizes(kind))
+                self._sizes[kind] = {row["id"]: row["total"] for row in found}
 
     async def tend(self, db: Database, dimension: int | None) -> None:
-        """Read the state, then build what a large group of the only principal needs and renew worn indexes.
-
-        An index that is no longer needed is dropped when the database stops: loading one whose creation and dropping
-        are in the append-only file would build it first.
-        """
+        """Read the state, then build what a large group of the only principal needs. An index stays once it exists."""
         await self.look(db)
         for kind in ALL:
-            largest = max(self._sizes.get(kind, {}).values(), default=0)
-            index = self._built.get(kind)
-            owners = {owner_of(group) for group in self._sizes.get(kind, {})}
-            if index is None and largest > self._threshold and dimension is not None and len(owners) == 1:
-                await self._create(db, kind, dimension)
-            elif index is not None and kind in self._worn and not self.is_building and dimension is not None:
-                await self._renew(db, kind, dimension)
-        self._worn.clear()
-
-    def _may_matter(self, kind: Embedded, total: int) -> bool:
-        return total > self._threshold or kind in self._built
+            sizes = self._sizes.get(kind, {})
+            is_needed = max(sizes.values(), default=0) > self._threshold and len(set(map(owner_of, sizes))) == 1
+            if kind in self._built or not is_needed or dimension is None:
+                continue
+            if await db.create_vector_index(kind, dimension):
+                _log.info("building a vector index of %s", kind.name)
+                self._built[kind] = 0
 
     async def _indexed(self, db: Database, kind: Embedded, query: Query) -> list[Row] | None:
         """None if the index cannot be used: missing or incomplete."""
         try:
-            (found,) = await db.recovering(partial(db.attempt, query))
+            return await db.try_read(query)
         except Refused:
             _log.info("the vector index of %s is not there; searching without it", kind.name)
             self._built.pop(kind, None)
             return None
-        return found
-
-    async def _notice_deleted(self, db: Database, kind: Embedded, vector: Vector, k: int) -> None:
-        """After a search with too few hits: check whether most of the nearest were deleted."""
-        counted = await self._indexed(db, kind, queries_vectors.alive(kind, vector, k))
-        if counted is not None and counted[0]["alive"] < k // 2:
-            self._worn.add(kind)
-
-    async def _create(self, db: Database, kind: Embedded, dimension: int) -> None:
-        if await db.create_vector_index(kind, dimension):
-            _log.info("building a vector index of %s", kind.name)
-            self._built[kind] = Built(is_usable=False, percent=0)
-
-    async def _renew(self, db: Database, kind: Embedded, dimension: int) -> None:
-        """Renew the index; the old one is used until the new one is complete."""
-        is_first = await db.claim(f"renewed:{kind.label}", _RENEW_SECONDS)
-        if is_first and await db.drop_vector_index(kind):
-            await self._create(db, kind, dimension)

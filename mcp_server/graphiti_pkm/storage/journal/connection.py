@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import os
 import sqlite3
 import threading
 import time
@@ -13,12 +12,13 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from graphiti_pkm.errors import ConfigurationError, DamagedStore, PkmError, Unavailable
-from graphiti_pkm.storage.journal.partial import sweep, sync_directory
+from graphiti_pkm.storage.journal.partial import partial, publish, sweep, sync_directory
 from graphiti_pkm.storage.journal.schema import MIGRATIONS, Migration, migrate
 
 T = TypeVar("T")
 
-_BUSY_SECONDS = 20.0
+_BUSY_SECONDS, _STILL_BUSY_SECONDS = 8.0, 0.5
+"""How long a call waits for another process's write, and how long once one has waited in vain."""
 _CHECKED_AT_OPEN = 64 * 2**20
 """In bytes; checking more after an unclean end would delay the first call, so ``doctor`` does it."""
 
@@ -41,7 +41,17 @@ FAILING = (
 )
 _FULL = (Unavailable, FULL)
 _FAILING = (Unavailable, FAILING)
-_LOCKED = (Unavailable, "Another process kept the journal locked for {seconds:g} s. Try again.")
+SILENT = (
+    "The journal in {data_dir} takes no write now: another process keeps it locked, or the disk is full or failing. "
+    "End a process that stands still, or check the disk, then try again."
+)
+_LOCKED = (
+    Unavailable,
+    (
+        "Another process has kept the journal in {data_dir} locked for seconds. Try again; if that does not help, end "
+        "the process that stands still."
+    ),
+)
 _CLOSED = (
     ConfigurationError,
     (
@@ -67,14 +77,17 @@ class JournalFile:
         """``name``: of the file; ``MEMORY`` where it holds the graph as well."""
         self.data_dir = data_dir
         self.path = data_dir / name
+        self._holds_graph = name == MEMORY
         self._migrations = migrations
-        self._opening = threading.Lock()
+        self._opening = threading.RLock()
         self._is_ready = False
 
     def open(self, synchronous: Literal["FULL", "NORMAL"], *, any_thread: bool = False) -> sqlite3.Connection:
         """A new connection to a current, checked journal; ``any_thread``: another than this one may close it."""
         with self._opening:
             self.make()
+            if self._holds_graph and not self.path.stat().st_size:
+                raise damaged(self)  # it was emptied: ``make`` makes none that is empty
             ended_badly = not self._is_ready and self._has_write_ahead_log()
             connection = connect(self.path, any_thread=any_thread)
             try:
@@ -131,19 +144,34 @@ class JournalFile:
         return kept
 
     def make(self) -> None:
-        """Create the directory and an empty file, if necessary."""
-        if self.path.exists():
-            return
-        try:
-            self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # Readable by its owner only, as are the files that SQLite creates beside it.
-            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
-            sync_directory(self.data_dir)
-        except OSError as error:
-            raise ConfigurationError(
-                f"The data directory {self.data_dir} cannot be written ({error.strerror}). "
-                "Nothing was stored. Choose another with --data-dir."
-            ) from error
+        """Create the directory and a file without tables, if necessary.
+
+        Raises:
+            ConfigurationError: the directory cannot be written.
+            Unavailable: the file is gone that this process has opened; an empty one would hide that.
+        """
+        with self._opening:
+            if self.path.exists():
+                return
+            if self._is_ready and self._holds_graph:
+                raise Unavailable(
+                    f"{self.path.name} was removed from {self.data_dir} while this server was running. Nothing was "
+                    "stored. Put it back; or restart the server to begin an empty memory."
+                )
+            try:
+                self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+                # Readable by its owner only, as are the files that SQLite creates beside it.
+                with partial(self.data_dir, self.path.name) as new:
+                    with contextlib.closing(sqlite3.connect(new)) as connection:
+                        connection.execute("PRAGMA user_version = 0")  # which writes the header
+                    publish(new, self.path)
+                sync_directory(self.data_dir)
+            except (OSError, sqlite3.OperationalError) as error:
+                reason = error.strerror if isinstance(error, OSError) else "the disk is full or failing"
+                raise ConfigurationError(
+                    f"The data directory {self.data_dir} cannot be written ({reason}). "
+                    "Nothing was stored. Choose another with --data-dir."
+                ) from error
 
     def _has_write_ahead_log(self) -> bool:
         """Whether there is a log. The last connection removes it: a log means a crash, or another process."""
@@ -161,6 +189,8 @@ class Connection:
         self._connection: sqlite3.Connection | None = None
         self._inode = 0
         self._is_closed = False
+        self._found_locked = False
+        """Whether the last call waited for another process in vain: then those behind it would wait in turn."""
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run ``work`` and return its result. Raises PkmErrors instead of SQLite's errors."""
@@ -181,11 +211,19 @@ class Connection:
     def _do(self, work: Callable[[sqlite3.Connection], T]) -> T:
         with plain_errors(self._file):
             if self._connection is not None and self._inode != self._file.inode():
+                self._file.make()  # which refuses if the file is gone
                 self._disconnect()  # restore set a damaged file aside: writes to it would be lost
             if self._connection is None:
                 self._connection = self._file.open(self._synchronous)
                 self._inode = self._file.inode()
-            return work(self._connection)
+            patience = _STILL_BUSY_SECONDS if self._found_locked else _BUSY_SECONDS
+            self._connection.execute(f"PRAGMA busy_timeout = {int(1000 * patience)}")
+            self._found_locked = False
+            try:
+                return work(self._connection)
+            except sqlite3.OperationalError as error:
+                self._found_locked = error.sqlite_errorcode & _PRIMARY == sqlite3.SQLITE_BUSY
+                raise
 
     def _disconnect(self) -> None:
         if self._connection is not None:
@@ -257,7 +295,7 @@ def _in_plain_words(error: sqlite3.Error, file: JournalFile) -> PkmError | None:
     if primary in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
         return damaged(file)
     kind, text = _PLAIN.get(primary, (None, ""))
-    return kind(text.format(data_dir=file.data_dir, seconds=_BUSY_SECONDS)) if kind else None
+    return kind(text.format(data_dir=file.data_dir)) if kind else None
 
 
 def is_about_the_disk(error: sqlite3.Error) -> bool:
@@ -267,9 +305,10 @@ def is_about_the_disk(error: sqlite3.Error) -> bool:
 
 def damaged(file: JournalFile) -> DamagedStore:
     """The error for a damaged journal."""
+    graph = "" if file.path.name == MEMORY else "The graph holds what was written to it. "
     return DamagedStore(
         f"The journal {file.path} is damaged. It was left as it is; a write is acknowledged only if it still takes it "
-        "and gives it back. The graph holds what was written to it. "
+        f"and gives it back. {graph}"
         "`graphiti-pkm restore BACKUP --replace` puts a backup in its "
         "place, saves whatever of the damaged journal is newer and readable, and keeps the damaged file beside it."
     )

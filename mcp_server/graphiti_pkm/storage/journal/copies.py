@@ -12,7 +12,7 @@ from graphiti_pkm.errors import ConflictingContent, DamagedStore, InvalidInput, 
 from graphiti_pkm.storage.journal import embedding, rebuilds, redaction, saved_graphs
 from graphiti_pkm.storage.journal.checking import check_whole, journal_tables
 from graphiti_pkm.storage.journal.connection import JournalFile, check, connect, is_about_the_disk, plain_errors
-from graphiti_pkm.storage.journal.partial import partial, sweep, sync_directory
+from graphiti_pkm.storage.journal.partial import partial, publish, sweep, sync_directory
 from graphiti_pkm.storage.journal.rows import decode, encode, insert
 from graphiti_pkm.storage.journal.schema import TABLES, copy_to, is_ours, migrate, refuse_newer, transaction, version
 
@@ -35,7 +35,8 @@ def back_up(file: JournalFile, path: Path) -> None:
                 with contextlib.closing(connect(copy)) as copied:
                     _keep_the_journal(copied)
                     check(copied)
-                _publish(copy, path)
+                if not publish(copy, path):
+                    _refuse_existing(path)
                 sync_directory(path.parent)
         except (OSError, sqlite3.OperationalError) as error:
             raise Unavailable(
@@ -251,6 +252,8 @@ def _check_copy(connection: sqlite3.Connection, copy: Path, path: Path) -> None:
         older = migrate(connection, copy)
         if older is not None:
             older.unlink(missing_ok=True)
+        if connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'graph_meta'").fetchone():
+            _keep_the_journal(connection)  # a copy of the file that holds the graph as well
         check_whole(connection)
     except sqlite3.Error as error:
         if is_about_the_disk(error):
@@ -269,15 +272,3 @@ def _damaged(path: Path, error: sqlite3.Error) -> DamagedStore:
 def _refuse_existing(path: Path) -> None:
     if path.exists():
         raise InvalidInput(f"{path.name} exists already and was not overwritten. Name another file.")
-
-
-def _publish(copy: Path, path: Path) -> None:
-    """Rename the finished copy, unless another file has that name by now."""
-    try:
-        path.hardlink_to(copy)
-    except FileExistsError:
-        _refuse_existing(path)
-        raise
-    except OSError:  # a file system without hard links
-        _refuse_existing(path)
-        copy.rename(path)

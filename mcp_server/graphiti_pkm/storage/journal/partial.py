@@ -32,6 +32,19 @@ def partial(directory: Path, name: str) -> Iterator[Path]:
         os.close(lock)
 
 
+def publish(finished: Path, path: Path) -> bool:
+    """Give a finished file its name, never replacing another; False if there is one by now."""
+    try:
+        path.hardlink_to(finished)
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without hard links
+        if path.exists():
+            return False
+        finished.rename(path)
+    return True
+
+
 def sweep(directory: Path) -> int:
     """Remove partial files whose process ended; returns how many."""
     removed = 0

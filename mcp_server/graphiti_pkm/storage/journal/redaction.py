@@ -112,4 +112,4 @@ def erase(connection: sqlite3.Connection, data_dir: Path) -> bool:
             with contextlib.suppress(FileNotFoundError):
                 copy.unlink()
     shutil.rmtree(data_dir / FORMER, ignore_errors=True)
-    return not partial.sweep_all(data_dir) and not busy
+    return not partial.sweep_all(data_dir) and not busy and not (data_dir / FORMER).exists()

@@ -7,8 +7,8 @@ import sqlite3
 import tempfile
 
 from graphiti_pkm.core.health import LastWrite
-from graphiti_pkm.errors import ConfigurationError, PkmError
-from graphiti_pkm.storage.journal.connection import FAILING, FULL, Connection, JournalFile
+from graphiti_pkm.errors import PkmError
+from graphiti_pkm.storage.journal.connection import FAILING, FULL, SILENT, Connection, JournalFile
 from graphiti_pkm.storage.journal.schema import transaction, version
 
 _BYTES = 2**20
@@ -28,7 +28,7 @@ def last_write(file: JournalFile, durable: Connection) -> LastWrite:
             return error.message
         return None
 
-    return LastWrite(attempt, FAILING.format(data_dir=file.data_dir))
+    return LastWrite(attempt, SILENT.format(data_dir=file.data_dir))
 
 
 def _without_room(file: JournalFile) -> str | None:
@@ -40,7 +40,7 @@ def _without_room(file: JournalFile) -> str | None:
                 os.posix_fallocate(spare.fileno(), 0, _BYTES)
             spare.write(bytes(_PAGE))
             os.fsync(spare.fileno())
-    except ConfigurationError as error:
+    except PkmError as error:
         return error.message
     except OSError as error:
         is_full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}

@@ -17,6 +17,7 @@ from tests.builders import (
 )
 from tests.worlds.reading_world import UNKNOWN, World
 
+from graphiti_pkm.capabilities.forget.check import NOTHING_FOUND
 from graphiti_pkm.capabilities.forget.models import EpisodesMode, ForgetResponse
 from graphiti_pkm.capabilities.forget.requests import DeleteEntityEdge, DeleteEpisode, Forget
 from graphiti_pkm.capabilities.history.requests import RestoreFact
@@ -122,9 +123,7 @@ async def test_an_entity_goes_with_its_sentences_and_those_of_others_stay() -> N
     answer = await story.forget(entity_uuid=story.maria.uuid)
     assert answer.status == "forgotten"
     assert "chat's own log" in answer.message
-    assert answer.found_afterwards == [
-        "A search for the removed words finds no sentence, fact or summary that says it."
-    ]
+    assert answer.found_afterwards == [NOTHING_FOUND]
     tables = story.graph.tables
     assert story.content == "Tom met Sarah in Rome. [forgotten] Sarah runs every morning."
     assert set(tables.facts) == {story.met.uuid, story.runs.uuid}

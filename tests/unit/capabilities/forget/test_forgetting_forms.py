@@ -60,6 +60,8 @@ async def test_the_name_itself_goes_however_it_is_encoded(name: str, text: str) 
         ("Bo", "Bos Hund bellt.", "bos"),
         ("Agent7", "Agent7s car stood there.", "agent7s"),
         ("Henrik", "Henrikin talo on punainen.", "henrikin"),
+        ("Li Bo", "Then Bo came.", "'bo'"),
+        ("R2D2", "The robot R2-D2 came.", "r2-d2"),
     ],
 )
 async def test_what_may_be_the_name_stays_and_is_reported_with_the_call_that_settles_it(
@@ -84,6 +86,7 @@ async def test_what_may_be_the_name_stays_and_is_reported_with_the_call_that_set
         ("Anna", "Annapolis is a town; the annals say so."),
         ("Анна", "Аннотация была короткой."),
         ("R2D2", "R2D20 is another."),
+        ("Li Bo", "The boat was lit; she bought it."),
     ],
 )
 async def test_other_words_are_neither_removed_nor_reported(name: str, text: str) -> None:
@@ -92,6 +95,19 @@ async def test_other_words_are_neither_removed_nor_reported(name: str, text: str
     assert not done.ask_user
     assert done.found_afterwards == [NOTHING]
     assert "may still stand" not in done.message
+
+
+async def test_a_thing_that_is_called_after_a_person_is_reported_and_another_person_is_not() -> None:
+    told = ParsedRequest("Julia Oberhuber")
+    flat, other = an_entity("Oberhuber flat", label="Place"), an_entity("Julia Meier", label="Person")
+    for one in (flat, other):
+        await told.note(f"{one.name} was there.", one, a_name(one), mentions=(one,))
+    done, _ = await told.forgotten()
+    told_of = " ".join([*(done.found_afterwards or []), *(done.ask_user or [])])
+    assert "Oberhuber flat" in told_of
+    assert "forget with query='Oberhuber'" in told_of
+    assert "Meier" not in told_of
+    assert "Its words are gone" not in done.message
 
 
 async def test_the_call_that_it_names_settles_it() -> None:

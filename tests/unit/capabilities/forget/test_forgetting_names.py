@@ -4,12 +4,13 @@ import pytest
 from tests.builders import a_fact, a_mention, a_name, a_passage, a_write, an_entity, an_episode, at
 from tests.worlds.reading_world import World
 
+from graphiti_pkm.capabilities.forget.check import NOTHING_FOUND
 from graphiti_pkm.capabilities.forget.models import ForgetResponse
 from graphiti_pkm.capabilities.forget.requests import Forget
 from graphiti_pkm.core.model.passages import split_passages
 from graphiti_pkm.core.model.records import Entity, Episode, Passage, Record
 
-NOTHING = "A search for the removed words finds no sentence, fact or summary that says it."
+NOTHING = NOTHING_FOUND
 
 
 def passages_of(episode: Episode) -> list[Passage]:

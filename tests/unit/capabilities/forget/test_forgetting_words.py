@@ -4,6 +4,7 @@ import pytest
 from tests.builders import a_change, a_fact, a_mention, a_name, a_passage, a_write, an_entity, an_episode, at
 from tests.worlds.reading_world import UNKNOWN, World
 
+from graphiti_pkm.capabilities.forget.check import NOTHING_FOUND
 from graphiti_pkm.capabilities.forget.models import ForgetResponse
 from graphiti_pkm.capabilities.forget.requests import DeleteEntityEdge, DeleteEpisode, Forget
 from graphiti_pkm.core.model.passages import split_passages
@@ -12,7 +13,7 @@ from graphiti_pkm.core.model.records import Entity, Episode, ExtractJob, Record,
 HIDDEN = "Zephyrin4711"
 WHO = "Wilhelmina Ostrander"
 BODY = f"{WHO} whispered {HIDDEN} to Tobias. Later Tobias slept well."
-NOTHING = ["A search for the removed words finds no sentence, fact or summary that says it."]
+NOTHING = [NOTHING_FOUND]
 GONE = "Its words are gone from the database's and the journal's files."
 CALL = "forget with query='zephyrin4711' takes it out"
 

@@ -4,8 +4,6 @@ from tests.builders import a_write, an_entity, an_episode, an_intent
 from tests.worlds.reading_world import World
 
 from graphiti_pkm.capabilities.status.requests import GetStatus
-from graphiti_pkm.capabilities.status.service import Status
-from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.queries import VectorIndex
 from graphiti_pkm.core.model.records import Deletions, EmbedMissingJob, WriteIntent, WriteKind
@@ -88,17 +86,6 @@ async def test_a_damaged_journal_is_told_though_it_still_answers() -> None:
     assert answer.failures == ["The journal is damaged. Restore a backup."]
 
 
-async def test_episodes_that_the_journal_does_not_know_are_told_with_the_remedy() -> None:
-    world = World()
-    await world.given(a_write(an_episode()), a_write(an_episode()))
-    await kept(world, a_write(an_episode()))
-    answer = await world.status.get_status(world.caller, GetStatus())
-    assert answer.status == "degraded"
-    [failure] = answer.failures
-    assert "journal knows 1 episode(s) but the graph holds 3" in failure
-    assert "restore BACKUP --replace" in failure
-
-
 async def test_what_is_deleted_and_what_still_waits_is_no_difference_between_journal_and_graph() -> None:
     world = World()
     episode = an_episode()
@@ -109,14 +96,6 @@ async def test_what_is_deleted_and_what_still_waits_is_no_difference_between_jou
     await world.given(deletion)
     await world.journal.written(deletion.uuid)
     assert (await world.status.get_status(world.caller, GetStatus())).failures == []
-
-
-async def test_what_was_repaired_at_the_start_is_shown() -> None:
-    world = World()
-    context = Context(world.graph, world.journal, world.embedder, world.locks, world.settings, world.clock)
-    status = Status(context, world.groups, lambda: ["The append-only file was cut at its damaged end."])
-    answer = await status.get_status(world.caller, GetStatus())
-    assert answer.failures == ["The append-only file was cut at its damaged end."]
 
 
 async def test_another_person_sees_neither_groups_nor_directories_nor_what_others_do() -> None:

@@ -29,13 +29,10 @@ class Silent:
     "ask",
     [
         lambda database: database.read(QUERY),
-        lambda database: database.read_apart(QUERY, QUERY),
         lambda database: database.write(QUERY),
-        lambda database: database.attempt(QUERY),
-        lambda database: database.attempt(QUERY, writing=True),
+        lambda database: database.try_read(QUERY),
         lambda database: database.is_ready(),
         lambda database: database.vector_states(),
-        lambda database: database.claim("key", 1),
     ],
 )
 async def test_a_query_that_is_never_answered_ends_as_unavailable(ask: Callable[[Database], Awaitable[Any]]) -> None:

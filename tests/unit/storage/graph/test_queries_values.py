@@ -1,66 +1,76 @@
-"""Parameters as Cypher text, and compact answers."""
+"""Which values a store can hold, and how words are indexed and asked."""
 
 import math
-from array import array
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.storage.graph.falkordb.connection import FalkorRefused
-from graphiti_pkm.storage.graph.queries.search import scope
-from graphiti_pkm.storage.graph.queries.values import Query, digest, literal, rows
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (None, "null"),
-        (True, "true"),
-        (7, "7"),
-        (0.5, "0.5"),
-        ('a"b\\c', '"a\\"b\\\\c"'),
-        (["a", 1], '["a",1]'),
-        ((), "[]"),
-        ({"x y": None}, "{`x y`:null}"),
-        (array("f", [0.5, -0.25]), "[0.500000,-0.250000]"),
-        (array("f"), "[]"),
-    ],
+from graphiti_pkm.storage.graph.queries.search import asked_words, episodes_naming, indexed, scope
+from graphiti_pkm.storage.graph.queries.values import (
+    checked_integer,
+    checked_number,
+    checked_text,
+    day_number,
+    digest,
+    storable,
 )
-def test_values_are_written_as_cypher(value: object, text: str) -> None:
-    assert literal(value) == text
 
 
-@pytest.mark.parametrize(
-    "value", ["\x00", "\ud800", math.nan, math.inf, 2**63, {"": 1}, {"a`b": 1}, {"\x00": 1}, object()]
-)
-def test_what_the_database_would_mangle_is_refused(value: object) -> None:
+@pytest.mark.parametrize("text", ["", "\x01", "🦉", 'a"b\\c`'])
+def test_a_text_is_kept_as_it_is(text: str) -> None:
+    assert checked_text(text) == text
+
+
+@pytest.mark.parametrize("text", ["a\x00b", "\ud800"])
+def test_a_text_that_a_store_would_mangle_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput):
-        literal([value])
+        checked_text(text)
 
 
-def test_input_stays_a_parameter() -> None:
-    query = Query("test", "RETURN $a", {"a": '" RETURN 1 //'})
-    assert query.command() == 'CYPHER a="\\" RETURN 1 //" RETURN $a'
+@pytest.mark.parametrize("value", [2**63, -(2**63)])
+def test_an_integer_has_64_bits(value: int) -> None:
+    assert checked_integer(2**63 - 1) == 2**63 - 1
+    with pytest.raises(InvalidInput):
+        checked_integer(value)
 
 
-def test_a_compact_answer_becomes_rows_by_column() -> None:
-    answer = [[[1, "a"], [1, "b"]], [[[3, 1], [6, [[2, "x"], [1, None]]]], [[5, "1.5"], [10, ["k", [4, "true"]]]]], []]
-    assert rows(answer) == [{"a": 1, "b": ["x", None]}, {"a": 1.5, "b": {"k": True}}]
-    assert rows([["statistics"]]) == []
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_number_is_finite(value: float) -> None:
+    assert checked_number(0.5) == 0.5
+    with pytest.raises(InvalidInput):
+        checked_number(value)
 
 
-def test_a_vector_in_an_answer_is_a_mistake() -> None:
-    with pytest.raises(TypeError):
-        rows([[[1, "v"]], [[[12, ["0.1"]]]], []])
+def test_what_is_nested_becomes_json_text() -> None:
+    assert storable(("a", 1)) == ["a", 1]
+    assert storable({"ä": [1, {}]}) == '{"ä": [1, {}]}'
+    assert storable([None]) == "[null]"
 
 
-def test_an_error_tells_its_kind_and_nothing_else() -> None:
-    refused = FalkorRefused("search", Exception("MISCONF planted text"))
-    assert (refused.is_transient, refused.is_missing_graph) == (True, False)
-    assert str(refused) == "the database refused the query search"
+def test_a_day_is_one_of_utc() -> None:
+    assert day_number(datetime(2026, 3, 14, 23, tzinfo=timezone(timedelta(hours=-2)))) == 20260315
+    assert day_number(datetime.min.replace(tzinfo=UTC)) == 10101
 
 
 def test_scopes_and_digests_are_plain_words() -> None:
     assert scope("a-b", "fact").isalnum()
     assert scope("a-b", "fact") != scope("a-b", "entity") != scope("ab", "entity")
-    assert digest(" \x01").isalnum()
+    assert digest(" \x01\ud800").isalnum()
+
+
+def test_words_that_lucene_drops_are_kept_the_same_way_in_texts_and_questions() -> None:
+    assert indexed("will the runner come") == "will0 the0 runner come"
+    assert asked_words(["Will"], ["g"], "entity") == [f'+scope:({scope("g", "entity")})^0 +text:("will0")']
+
+
+def test_scopes_and_phrases_are_lucenes() -> None:
+    one, other = (scope(group, "fact") for group in ("g", "h"))
+    assert asked_words(["anna", '+x:(y)"'], ["g", "h"], "fact") == [
+        f'+search_scope:({one} OR {other})^0 +search_text:("{word}")' for word in ("anna", "x", "y")
+    ]
+    assert asked_words(["anna"], [], "fact") == []
+    words = episodes_naming("g", "To-Be", datetime.now(UTC), None, 5).parameters["words"]
+    assert (
+        words == f'+scope:({scope("g", "episode")})^0 +text:("to0 be0" OR "tobe" OR "to0 s be0" OR "t obe" OR "tob e")'
+    )

@@ -2,15 +2,15 @@
 
 import pytest
 
-from graphiti_pkm.storage.graph.vector_indexes import ALL, FACTS, PASSAGES
-from graphiti_pkm.storage.graph.vectors import FEWEST_HITS, Built, VectorIndexes
+from graphiti_pkm.storage.graph.vector_indexes import FACTS, PASSAGES
+from graphiti_pkm.storage.graph.vectors import FEWEST_HITS, VectorIndexes
 
 
-def indexes(*, is_usable: bool = True, **sizes: int) -> VectorIndexes:
+def indexes(*, percent: int = 100, **sizes: int) -> VectorIndexes:
     """With an index of facts, over groups of these sizes."""
     made = VectorIndexes(threshold=50_000)
     made._sizes = {FACTS: sizes}
-    made._built = {FACTS: Built(is_usable=is_usable, percent=100 if is_usable else 40)}
+    made._built = {FACTS: percent}
     return made
 
 
@@ -42,13 +42,5 @@ def test_groups_asked_for_together_count_together() -> None:
 
 
 def test_an_index_that_is_not_complete_or_of_other_records_is_not_used() -> None:
-    assert hits(indexes(is_usable=False, big=100_000), "big") == []
+    assert hits(indexes(percent=40, big=100_000), "big") == []
     assert list(indexes(big=100_000).hits_to_ask_for(PASSAGES, ["big"], 10)) == []
-
-
-def test_the_texts_that_make_and_drop_an_index_fit_each_other() -> None:
-    for kind in ALL:
-        assert f"{kind.label}]" in kind.drop or f":{kind.label})" in kind.drop
-        assert kind.vector in kind.create(384)
-        assert kind.vector in kind.drop
-        assert "dimension: 384" in kind.create(384)

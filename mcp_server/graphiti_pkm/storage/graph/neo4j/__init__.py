@@ -1,1 +1,1 @@
-"""Neo4j as a database: connection, driver, schema, and what its Cypher says differently. The queries are shared."""
+"""Neo4j: connections, values, schema, and the driver for Graphiti's own code. Queries are in ``graph/queries``."""

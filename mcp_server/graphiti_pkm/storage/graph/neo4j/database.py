@@ -7,6 +7,7 @@ and logs name a query and never contain its text, its parameters or the database
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -19,10 +20,10 @@ from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.graph.database import Refused
 from graphiti_pkm.storage.graph.neo4j import schema as neo4j_schema
 from graphiti_pkm.storage.graph.neo4j.connection import LOST, Neo4jRefused, open_driver
-from graphiti_pkm.storage.graph.neo4j.cypher import parameters, plain, translated
 from graphiti_pkm.storage.graph.neo4j.pulse import Pulse
+from graphiti_pkm.storage.graph.neo4j.values import parameters, plain
 from graphiti_pkm.storage.graph.queries.values import Query, Row
-from graphiti_pkm.storage.graph.vector_indexes import ALL, Built, Embedded
+from graphiti_pkm.storage.graph.vector_indexes import ALL, Embedded
 
 if TYPE_CHECKING:
     from graphiti_pkm.storage.graph.neo4j.driver import OneGraphNeo4jDriver
@@ -45,7 +46,7 @@ _Answer = TypeVar("_Answer")
 
 
 class Neo4jDatabase:
-    """One database on one server or cluster. ``attempt`` fails at once; ``read`` and ``write`` retry."""
+    """One database on one server or cluster. ``attempt`` fails at once, all else retries."""
 
     def __init__(
         self,
@@ -71,19 +72,20 @@ class Neo4jDatabase:
             _log.warning("%s", refused)
             raise Unavailable("The database could not answer a query. Try again; get_status says more.") from None
 
+    async def try_read(self, query: Query) -> list[Row]:
+        (found,) = await self.recovering(partial(self.attempt, query))
+        return found
+
     async def write(self, query: Query) -> list[Row]:
-        answers: list[list[Row]] = await self.recovering(partial(self._write_patiently, query))
-        return answers[0]
+        return await self.recovering(partial(self._write_patiently, query))
 
     async def attempt(self, *queries: Query, writing: bool = False, seconds: float = READ_SECONDS) -> list[list[Row]]:
-        """As ``read`` and ``write`` without recovery; reads side by side, each at most ``seconds`` long.
+        """Rows of each query, sent side by side, each at most ``seconds`` long; without recovery.
 
         Raises:
             Refused: by the first query that was.
             DriverError, Neo4jError, OSError: the connection is lost.
         """
-        if len(queries) == 1:
-            return [await self._run(queries[0], writing=writing, seconds=seconds)]
         answers: list[list[Row]] = []
         for first in range(0, len(queries), _MOST_AT_ONCE):
             some = queries[first : first + _MOST_AT_ONCE]
@@ -91,7 +93,7 @@ class Neo4jDatabase:
         return answers
 
     async def recovering(self, send: Callable[[], Awaitable[_Answer]]) -> _Answer:
-        """The answer, after one retry if the connection was lost; ``send`` must be repeatable. Raises LOST."""
+        """The answer, after one retry if the connection was lost; ``send`` must be repeatable. Raises Unavailable."""
         try:
             return await self._pulse.recovering(send)
         except LOST:
@@ -101,11 +103,6 @@ class Neo4jDatabase:
         """Check the database after an outage: it may be another one, restored from a copy, or empty."""
         await neo4j_schema.ensure(self)
         self._on_return()
-
-    async def is_durable(self, timeout_ms: int) -> bool:  # noqa: ARG002 a commit needs no waiting
-        """True: an answered write is committed, and Neo4j syncs its log with every commit."""
-        await self.read(_PING)
-        return True
 
     def driver(self) -> "OneGraphNeo4jDriver":
         """A driver for Graphiti's own code, over the same connections."""
@@ -125,10 +122,7 @@ class Neo4jDatabase:
         await self.recovering(partial(neo4j_schema.check_version, self))
 
     async def prepare(self) -> None:
-        try:
-            await self.recovering(partial(neo4j_schema.ensure, self))
-        except Neo4jRefused:
-            raise Unavailable("The database could not prepare its indexes. Try again.") from None
+        await self.recovering(partial(neo4j_schema.ensure, self))
 
     async def is_ready(self) -> bool:
         return await self.recovering(partial(neo4j_schema.is_ready, self))
@@ -148,7 +142,7 @@ class Neo4jDatabase:
             await self.drop_vector_index(kind)
         await self.prepare()
 
-    async def vector_states(self) -> dict[Embedded, Built]:
+    async def vector_states(self) -> dict[Embedded, int]:
         return await neo4j_schema.vector_states(self)
 
     async def create_vector_index(self, kind: Embedded, dimension: int) -> bool:
@@ -160,34 +154,26 @@ class Neo4jDatabase:
             return False
         return True
 
-    async def drop_vector_index(self, kind: Embedded) -> bool:
-        try:
+    async def drop_vector_index(self, kind: Embedded) -> None:
+        with suppress(Refused):  # there is none
             await self.write(neo4j_schema.drop_vector_index(kind))
-        except Refused:
-            return False
-        return True
 
-    async def claim(self, key: str, seconds: int) -> bool:
-        """Claim by the database's clock. The node is locked before it is read."""
-        return bool(await self.write(Query("claim", _CLAIM, {"key": key, "seconds": seconds})))
-
-    async def _write_patiently(self, query: Query) -> list[list[Row]]:
+    async def _write_patiently(self, query: Query) -> list[Row]:
         """Retry after a deadlock or a race: nothing of the query was applied then."""
         pause = _FIRST_PAUSE
         for _ in range(_TRIES - 1):
             try:
-                return await self.attempt(query, writing=True, seconds=WRITE_SECONDS)
+                return await self._run(query, writing=True, seconds=WRITE_SECONDS)
             except Neo4jRefused as refused:
                 if not refused.may_be_repeated:
                     raise
             await asyncio.sleep(pause)
             pause *= 2
-        return await self.attempt(query, writing=True, seconds=WRITE_SECONDS)
+        return await self._run(query, writing=True, seconds=WRITE_SECONDS)
 
     async def _run(self, query: Query, *, writing: bool, seconds: float) -> list[Row]:
-        text = translated(query.text)
-        timed = TimedText(text, timeout=seconds)
-        values = parameters(text, query.parameters)
+        timed = TimedText(query.text, timeout=seconds)
+        values = parameters(query.text, query.parameters)
         driver = self._writer if writing else self._reader
         mode = WRITE_ACCESS if writing else READ_ACCESS
         try:
@@ -218,9 +204,6 @@ _CLEAR = Query(
 )
 """Everything except the lock of the caller, which another host would otherwise take for free. Locks of groups are
 removed, so that a writer that was paused notices that it lost its lock."""
-_CLAIM = """MERGE (m:Meta {id: 'claim ' + $key}) SET m.asked_at = datetime()
-WITH m WHERE coalesce(m.claimed_until, datetime({epochMillis: 0})) <= datetime()
-SET m.claimed_until = datetime() + duration({seconds: $seconds}) RETURN 1 AS claimed"""
 
 
 def open_neo4j(settings: Settings, on_return: Callable[[], None] = lambda: None) -> Neo4jDatabase:

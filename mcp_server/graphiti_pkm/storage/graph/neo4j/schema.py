@@ -1,25 +1,26 @@
 """Builds Neo4j's indexes and constraints, and reports their state."""
 
+import asyncio
 import logging
-from functools import partial
 from typing import Protocol
 
 from graphiti_pkm.errors import ConfigurationError, Unavailable
 from graphiti_pkm.storage.graph.database import Database, Refused
 from graphiti_pkm.storage.graph.neo4j.connection import Neo4jRefused
-from graphiti_pkm.storage.graph.neo4j.cypher import FACTS_FULLTEXT, NODES_FULLTEXT
+from graphiti_pkm.storage.graph.queries.search import FACTS_INDEX, NODES_INDEX
 from graphiti_pkm.storage.graph.queries.values import Query, Row
-from graphiti_pkm.storage.graph.schema import FILLING, META, READY_SECONDS, SCHEMA_VERSION, version, wait_until
-from graphiti_pkm.storage.graph.vector_indexes import ALL, EF_CONSTRUCTION, Built, Embedded, M
+from graphiti_pkm.storage.graph.schema import FILLING, META, SCHEMA_VERSION, version
+from graphiti_pkm.storage.graph.vector_indexes import ALL, COMPLETE, EF_CONSTRUCTION, Embedded, M
 
 _log = logging.getLogger(__name__)
 
 OLDEST = (5, 26)
 """The oldest version that Graphiti supports, and the first with vector functions and vector indexes of relations."""
+_READY_SECONDS = 600.0
+"""How long indexes may take after a start."""
 _POLL_SECONDS = 0.05
 """Polled, because the database's own procedure would also wait for vector indexes, which are built meanwhile."""
 _ONLINE = "ONLINE"
-_ALL_BUILT = 100
 
 _VERSION = Query(
     "version",
@@ -61,9 +62,9 @@ _OWN = (
     ),
     *(f"CREATE INDEX pkm_{label.lower()}_{key} IF NOT EXISTS FOR (n:{label}) ON (n.{key})" for label, key in _INDEXED),
     "CREATE INDEX pkm_fact_recorded_day IF NOT EXISTS FOR ()-[e:RELATES_TO]-() ON (e.recorded_day)",
-    f"""CREATE FULLTEXT INDEX {NODES_FULLTEXT} IF NOT EXISTS FOR (s:SearchText) ON EACH [s.scope, s.text]
+    f"""CREATE FULLTEXT INDEX {NODES_INDEX} IF NOT EXISTS FOR (s:SearchText) ON EACH [s.scope, s.text]
     OPTIONS {{indexConfig: {{`fulltext.analyzer`: 'english'}}}}""",
-    f"""CREATE FULLTEXT INDEX {FACTS_FULLTEXT} IF NOT EXISTS FOR ()-[e:RELATES_TO]-()
+    f"""CREATE FULLTEXT INDEX {FACTS_INDEX} IF NOT EXISTS FOR ()-[e:RELATES_TO]-()
     ON EACH [e.search_scope, e.search_text] OPTIONS {{indexConfig: {{`fulltext.analyzer`: 'english'}}}}""",
     # For Graphiti's own search of communities, under the name that it asks for.
     "CREATE FULLTEXT INDEX community_name IF NOT EXISTS FOR (n:Community) ON EACH [n.name, n.group_id]",
@@ -101,7 +102,7 @@ async def ensure(database: Attempts) -> None:
     except Refused as refused:
         _log.warning("%s", refused)
         raise Unavailable("The database could not prepare its indexes. Try again.") from None
-    await wait_until(partial(is_ready, database), _POLL_SECONDS)
+    await _wait_until_ready(database)
 
 
 async def is_ready(database: Attempts) -> bool:
@@ -113,18 +114,14 @@ async def is_ready(database: Attempts) -> bool:
     return bool(found) and all(row["state"] == _ONLINE for row in found)
 
 
-async def vector_states(database: Attempts) -> dict[Embedded, Built]:
-    """The vector indexes there are now."""
+async def vector_states(database: Attempts) -> dict[Embedded, int]:
+    """The vector indexes there are now, and how many percent of each are built."""
     (found,) = await database.read(_VECTOR_STATES)
-    by_name = {row["name"]: row for row in found}
-    return {
-        kind: Built(
-            is_usable=(row := by_name[_name(kind)])["state"] == _ONLINE,
-            percent=_ALL_BUILT if row["state"] == _ONLINE else min(_ALL_BUILT - 1, int(row["populationPercent"])),
-        )
-        for kind in ALL
-        if _name(kind) in by_name
+    built = {
+        row["name"]: COMPLETE if row["state"] == _ONLINE else min(COMPLETE - 1, int(row["populationPercent"]))
+        for row in found
     }
+    return {kind: built[kind.index_name] for kind in ALL if kind.index_name in built}
 
 
 def create_vector_index(kind: Embedded, dimension: int) -> Query:
@@ -132,7 +129,7 @@ def create_vector_index(kind: Embedded, dimension: int) -> Query:
     pattern = f"()-[e:{kind.label}]-()" if kind.is_relation else f"(e:{kind.label})"
     return Query(
         "create vector index",
-        f"""CREATE VECTOR INDEX {_name(kind)} FOR {pattern} ON e.{kind.vector} OPTIONS {{indexConfig: {{
+        f"""CREATE VECTOR INDEX {kind.index_name} FOR {pattern} ON e.{kind.vector} OPTIONS {{indexConfig: {{
         `vector.dimensions`: {dimension}, `vector.similarity_function`: 'cosine', `vector.hnsw.m`: {M},
         `vector.hnsw.ef_construction`: {EF_CONSTRUCTION}}}}}""",
         {},
@@ -141,12 +138,7 @@ def create_vector_index(kind: Embedded, dimension: int) -> Query:
 
 def drop_vector_index(kind: Embedded) -> Query:
     """Drop it; refused if there is none."""
-    return Query("drop vector index", f"DROP INDEX {_name(kind)}", {})
-
-
-def _name(kind: Embedded) -> str:
-    """As ``neo4j_cypher`` translates what asks it."""
-    return f"pkm_{kind.label}_{kind.vector}"
+    return Query("drop vector index", f"DROP INDEX {kind.index_name}", {})
 
 
 def is_new_enough(version_: str) -> bool:
@@ -178,6 +170,14 @@ async def _build(database: Attempts) -> None:
         except Neo4jRefused as refused:
             if not refused.is_existing_index:
                 raise
-    await wait_until(partial(is_ready, database), _POLL_SECONDS)
+    await _wait_until_ready(database)
     for query in FILLING:
-        await database.attempt(query, writing=True, seconds=READY_SECONDS)
+        await database.attempt(query, writing=True, seconds=_READY_SECONDS)
+
+
+async def _wait_until_ready(database: Attempts) -> None:
+    deadline = asyncio.get_running_loop().time() + _READY_SECONDS
+    while not await is_ready(database):
+        if asyncio.get_running_loop().time() > deadline:
+            raise Unavailable("The database is still building its indexes. Try again later.")
+        await asyncio.sleep(_POLL_SECONDS)

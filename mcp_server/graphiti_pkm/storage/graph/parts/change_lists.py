@@ -15,14 +15,13 @@ class ChangeLists(Part):
     """The port ``GraphChangeLists``."""
 
     async def changes(self, wanted: ChangeFilter, window: Window) -> ChangePage:
-        db = await self._db()
         newest = queries_changes.recent(wanted, window)
         pages = [page for page, _ in queries_changes.changes(newest, window)]
         whole = queries_changes.changes(wanted, window)
-        found = await db.read(*pages, *(total for _, total in whole))
+        found = await self._read(*pages, *(total for _, total in whole))
         rows, totals = _merged(found[: len(pages)], window.limit), found[len(pages) :]
         if len(rows) < window.limit and newest != wanted:
-            rows = _merged(await db.read(*(page for page, _ in whole)), window.limit)
+            rows = _merged(await self._read(*(page for page, _ in whole)), window.limit)
         return ChangePage(
             changes=tuple(map(_change, rows)),
             keys=tuple((row["at"], row["rank"], row["id"]) for row in rows),
@@ -30,13 +29,13 @@ class ChangeLists(Part):
         )
 
     async def openings(self, episode_uuids: Sequence[str], group_ids: Sequence[str], chars: int) -> dict[str, str]:
-        (found,) = await (await self._db()).read(queries_changes.openings(episode_uuids, group_ids, chars))
+        found = await self._rows(queries_changes.openings(episode_uuids, group_ids, chars))
         return {row["uuid"]: row["text"] for row in found}
 
     async def nearest_sentences(
         self, pairs: Sequence[tuple[str, str]], group_ids: Sequence[str], chars: int
     ) -> dict[tuple[str, str], EpisodeHit]:
-        (found,) = await (await self._db()).read(queries_changes.nearest_sentences(pairs, group_ids, chars))
+        found = await self._rows(queries_changes.nearest_sentences(pairs, group_ids, chars))
         return {
             (row["fact"], row["episode"]): EpisodeHit(cosine=row["cosine"], start=row["start"], end=row["end"])
             for row in found

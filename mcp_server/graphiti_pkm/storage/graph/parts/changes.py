@@ -15,13 +15,13 @@ class Changes(Part):
         self, fact_uuids: Sequence[str], group_ids: Sequence[str], limit_each: int
     ) -> dict[str, list[RecordedChange]]:
         wanted = [queries_changes.fact_changes(uuid, group_ids, limit_each) for uuid in fact_uuids]
-        found = await (await self._db()).read(*wanted)
+        found = await self._read(*wanted)
         return {uuid: list(map(mapping.change, rows)) for uuid, rows in zip(fact_uuids, found, strict=True)}
 
     async def replacements(self, fact_uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, str]:
-        (found,) = await (await self._db()).read(queries_changes.replacements(fact_uuids, group_ids))
+        found = await self._rows(queries_changes.replacements(fact_uuids, group_ids))
         return {row["fact"]: row["by"] for row in found}
 
     async def reasons(self, group_id: str, limit: int) -> dict[str, str]:
-        (found,) = await (await self._db()).read(queries_changes.reasons(group_id, limit))
+        found = await self._rows(queries_changes.reasons(group_id, limit))
         return {row["uuid"]: row["reason"] for row in found}

@@ -12,11 +12,11 @@ class Communities(Part):
     """The port ``GraphCommunities``."""
 
     async def joined_entities(self, group_id: str, limit: int) -> list[tuple[str, str, int]]:
-        (found,) = await (await self._db()).read(queries_sagas.joined(group_id, limit))
+        found = await self._rows(queries_sagas.joined(group_id, limit))
         return [(row["one"], row["other"], int(row["facts"])) for row in found]
 
     async def communities(self, group_ids: Sequence[str], limit: int) -> list[Community]:
-        (found,) = await (await self._db()).read(queries_sagas.communities(group_ids, limit))
+        found = await self._rows(queries_sagas.communities(group_ids, limit))
         return [
             Community(
                 **{key: row[key] for key in ("uuid", "group_id", "name", "summary", "members")},

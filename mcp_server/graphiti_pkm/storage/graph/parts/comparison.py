@@ -16,11 +16,11 @@ class Comparison(Part):
     """The port ``GraphComparison``."""
 
     async def write_count(self) -> int:
-        (found,) = await (await self._db()).read(_WRITE_COUNT)
+        found = await self._rows(_WRITE_COUNT)
         return int(found[0]["count"])
 
     async def episode_count(self) -> int:
-        (found,) = await (await self._db()).read(_EPISODE_COUNT)
+        found = await self._rows(_EPISODE_COUNT)
         return int(found[0]["count"])
 
     async def writes_after(self, uuid: str, limit: int) -> list[str]:
@@ -33,5 +33,5 @@ class Comparison(Part):
         return set(await self._uuids(Query("held episodes", _EXISTING_EPISODES, {"uuids": list(uuids)})))
 
     async def _uuids(self, query: Query) -> list[str]:
-        (found,) = await (await self._db()).read(query)
+        found = await self._rows(query)
         return [row["uuid"] for row in found]

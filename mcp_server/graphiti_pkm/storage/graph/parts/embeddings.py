@@ -44,14 +44,13 @@ class Embeddings(Part):
         return removed
 
     async def without_vector(self, group_id: str, limit: int) -> list[TextToEmbed]:
-        db = await self._db()
         texts: list[TextToEmbed] = []
-        (found,) = await db.read(queries_embedding.without(ENTITIES, group_id, limit))
+        found = await self._rows(queries_embedding.without(ENTITIES, group_id, limit))
         texts += [TextToEmbed(kind="entity", uuid=row["uuid"], text=row["text"] or "") for row in found]
         if len(texts) < limit:
             texts += await self._passages_without_vector(group_id, limit - len(texts))
         if len(texts) < limit:
-            (found,) = await db.read(queries_embedding.without(FACTS, group_id, limit - len(texts)))
+            found = await self._rows(queries_embedding.without(FACTS, group_id, limit - len(texts)))
             texts += [
                 TextToEmbed(
                     kind="fact",
@@ -64,9 +63,8 @@ class Embeddings(Part):
         return texts
 
     async def embedding_size(self, *, only_missing: bool) -> EmbeddingSize:
-        db = await self._db()
         queries = (queries_embedding.size(kind, only_missing=only_missing) for kind in ALL)
-        found = {kind: row for kind, (row,) in zip(ALL, await db.read(*queries), strict=True)}
+        found = {kind: row for kind, (row,) in zip(ALL, await self._read(*queries), strict=True)}
         return EmbeddingSize(
             entities=found[ENTITIES]["texts"],
             facts=found[FACTS]["texts"],
@@ -76,12 +74,11 @@ class Embeddings(Part):
 
     async def _passages_without_vector(self, group_id: str, limit: int) -> list[TextToEmbed]:
         """Cut out here: offsets count code points."""
-        db = await self._db()
-        (found,) = await db.read(queries_embedding.without(PASSAGES, group_id, limit))
+        found = await self._rows(queries_embedding.without(PASSAGES, group_id, limit))
         uuids = sorted({row["episode_uuid"] for row in found})
         contents: dict[str, str] = {}
         if uuids:
-            (rows,) = await db.read(Query("contents", queries_embedding.EPISODE_CONTENTS, {"uuids": uuids}))
+            rows = await self._rows(Query("contents", queries_embedding.EPISODE_CONTENTS, {"uuids": uuids}))
             contents = {row["uuid"]: row["content"] or "" for row in rows}
         return [
             TextToEmbed(

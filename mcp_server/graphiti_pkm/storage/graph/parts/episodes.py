@@ -25,7 +25,7 @@ class Episodes(Part):
         return await self._episode_page(*queries_episodes.recent_episodes(wanted, window))
 
     async def _episode_page(self, page_query: Query, total_query: Query) -> EpisodePage:
-        page, total = await (await self._db()).read(page_query, total_query)
+        page, total = await self._read(page_query, total_query)
         return EpisodePage(
             episodes=tuple(map(mapping.episode, page)),
             keys=tuple((row["va"], row["ca"], row["id"]) for row in page),
@@ -34,7 +34,7 @@ class Episodes(Part):
 
     async def timeline_summary(self, entity_uuid: str, wanted: EpisodeFilter, zone: tzinfo) -> TimelineSummary:
         months_of = queries_episodes.months_in_utc if str(zone) == "UTC" else queries_episodes.months_in_any_zone
-        (spans,) = await (await self._db()).read(months_of(entity_uuid, wanted))
+        spans = await self._rows(months_of(entity_uuid, wanted))
         return TimelineSummary(
             first=mapping.instant(spans[0]["first"]) if spans else None,
             last=max(mapping.instant(row["last"]) for row in spans) if spans else None,
@@ -45,30 +45,28 @@ class Episodes(Part):
     async def episode_entities(
         self, episode_uuids: Sequence[str], group_ids: Sequence[str], window: Window
     ) -> tuple[list[Entity], int]:
-        page, total = await (await self._db()).read(
-            *queries_episodes.episode_entities(episode_uuids, group_ids, window)
-        )
+        page, total = await self._read(*queries_episodes.episode_entities(episode_uuids, group_ids, window))
         return list(map(mapping.entity, page)), total[0]["total"]
 
     async def passages(self, episode_uuid: str, without_vector: bool, limit: int) -> list[Passage]:
         query = queries_episodes.passages(episode_uuid, limit, without_vector=without_vector)
-        (found,) = await (await self._db()).read(query)
+        found = await self._rows(query)
         return [mapping.passage(row) for row in found]
 
     async def episode_places(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Place]:
         if not uuids:
             return {}
-        (found,) = await (await self._db()).read(queries_neighbours.places(uuids, group_ids))
+        found = await self._rows(queries_neighbours.places(uuids, group_ids))
         return {row["uuid"]: mapping.place(row) for row in found}
 
     async def same_text(self, stretch: Stretch, content: str) -> str | None:
-        (found,) = await (await self._db()).read(queries_neighbours.same_text(stretch, content))
+        found = await self._rows(queries_neighbours.same_text(stretch, content))
         return next((str(row["uuid"]) for row in found), None)
 
     async def own_mentions(self, entity_uuids: Sequence[str], limit_each: int) -> dict[str, list[str]]:
         if not entity_uuids:
             return {}
-        (found,) = await (await self._db()).read(queries_neighbours.own_mentions(entity_uuids, limit_each))
+        found = await self._rows(queries_neighbours.own_mentions(entity_uuids, limit_each))
         return {row["uuid"]: row["episodes"] for row in found}
 
 

@@ -14,7 +14,6 @@ from graphiti_pkm.storage.graph.queries import episodes as queries_episodes
 from graphiti_pkm.storage.graph.queries import facts as queries_facts
 from graphiti_pkm.storage.graph.queries import read as queries_read
 from graphiti_pkm.storage.graph.queries.values import Query, Row
-from graphiti_pkm.storage.graph.values import Instant
 
 _FACT_KEYS = ("cur", "va", "ca", "id")
 _MEASURES = 1_000
@@ -35,13 +34,13 @@ class Facts(Part):
         """The first change after ``known_at`` of each fact, if they are few; None if not, or if nobody asks."""
         if wanted.known_at is None or wanted.by_reference_time:
             return None
-        (found,) = await (await self._db()).read(queries_facts.first_changes(entity_uuid, wanted))
+        found = await self._rows(queries_facts.first_changes(entity_uuid, wanted))
         if len(found) > queries_facts.FEW_CHANGES:
             return None
         return [_as_parameter(row) for row in {row["fact_uuid"]: row for row in reversed(found)}.values()]
 
     async def _fact_page(self, page_query: Query, total_query: Query) -> FactPage:
-        page, total = await (await self._db()).read(page_query, total_query)
+        page, total = await self._read(page_query, total_query)
         return FactPage(
             facts=tuple(map(mapping.fact, page)),
             keys=tuple(tuple(row[key] for key in _FACT_KEYS if key in row) for row in page),
@@ -49,26 +48,25 @@ class Facts(Part):
         )
 
     async def facts_under(self, uuids: Sequence[str], wanted: FactFilter) -> list[Fact]:
-        (found,) = await (await self._db()).read(queries_read.facts_under(uuids, wanted))
-        return in_order(uuids, map(mapping.fact, found))
+        return in_order(uuids, await self._facts(queries_read.facts_under(uuids, wanted)))
 
     async def first_fact(
         self, entity_uuid: str | None, group_ids: Sequence[str], relations: Sequence[str]
     ) -> datetime | None:
-        (found,) = await (await self._db()).read(queries_read.first_fact(entity_uuid, group_ids, relations))
+        found = await self._rows(queries_read.first_fact(entity_uuid, group_ids, relations))
         return found[0]["first"] and mapping.instant(found[0]["first"])
 
     async def record_start(self, group_ids: Sequence[str]) -> datetime | None:
-        (found,) = await (await self._db()).read(queries_read.record_start(group_ids))
+        found = await self._rows(queries_read.record_start(group_ids))
         return found[0]["began"] and mapping.instant(found[0]["began"])
 
     async def newest_record(self, group_ids: Sequence[str]) -> datetime | None:
-        (found,) = await (await self._db()).read(queries_read.newest_record(group_ids))
+        found = await self._rows(queries_read.newest_record(group_ids))
         return found[0]["newest"] and mapping.instant(found[0]["newest"])
 
     async def neighbour_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[NeighbourCount]:
         changed = await self._changed(entity_uuid, wanted)
-        (found,) = await (await self._db()).read(queries_read.neighbour_counts(entity_uuid, wanted, limit, changed))
+        found = await self._rows(queries_read.neighbour_counts(entity_uuid, wanted, limit, changed))
         return [NeighbourCount(entity_uuid=row["uuid"], name=row["name"], facts=row["facts"]) for row in found]
 
     async def newest_facts(
@@ -86,48 +84,44 @@ class Facts(Part):
             only_current=not readings,
             status="reading" if readings else None,
         )
-        found = await (await self._db()).read(
-            *(queries_read.newest_facts(uuid, wanted, limit_each) for uuid in entity_uuids)
-        )
+        found = await self._read(*(queries_read.newest_facts(uuid, wanted, limit_each) for uuid in entity_uuids))
         return {uuid: list(map(mapping.fact, rows)) for uuid, rows in zip(entity_uuids, found, strict=True)}
 
     async def voided(self, fact_uuids: Sequence[str], group_ids: Sequence[str]) -> set[str]:
-        (found,) = await (await self._db()).read(queries_read.voided(fact_uuids, group_ids))
+        found = await self._rows(queries_read.voided(fact_uuids, group_ids))
         return {row["uuid"] for row in found}
 
     async def episode_facts(self, episode_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:
-        (found,) = await (await self._db()).read(queries_episodes.episode_facts(episode_uuid, group_ids, limit))
-        return list(map(mapping.fact, found))
+        return await self._facts(queries_episodes.episode_facts(episode_uuid, group_ids, limit))
 
     async def facts_of_episodes(self, episode_uuids: Sequence[str], group_ids: Sequence[str], limit: int) -> list[Fact]:
-        asked = queries_episodes.facts_of_episodes(episode_uuids, group_ids, limit)
-        (found,) = await (await self._db()).read(asked)
-        return list(map(mapping.fact, found))
+        return await self._facts(queries_episodes.facts_of_episodes(episode_uuids, group_ids, limit))
 
     async def retired_by_episode(self, episode_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:
-        (found,) = await (await self._db()).read(queries_changes.retired_by_episode(episode_uuid, group_ids, limit))
-        return list(map(mapping.fact, found))
+        return await self._facts(queries_changes.retired_by_episode(episode_uuid, group_ids, limit))
 
     async def retired_by_fact(self, fact_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:
-        (found,) = await (await self._db()).read(queries_changes.retired_by_fact(fact_uuid, group_ids, limit))
-        return list(map(mapping.fact, found))
+        return await self._facts(queries_changes.retired_by_fact(fact_uuid, group_ids, limit))
+
+    async def _facts(self, query: Query) -> list[Fact]:
+        return list(map(mapping.fact, await self._rows(query)))
 
     async def facts_with_relation(
         self, group_id: str, pairs: Sequence[tuple[str, str]], limit_each: int
     ) -> list[list[Fact]]:
         wanted = [queries_read.facts_with_relation(group_id, *pair, limit_each) for pair in pairs]
-        return [list(map(mapping.fact, rows)) for rows in await (await self._db()).read(*wanted)]
+        return [list(map(mapping.fact, rows)) for rows in await self._read(*wanted)]
 
     async def facts_between(self, group_id: str, pairs: Sequence[tuple[str, str]], limit_each: int) -> list[list[Fact]]:
         wanted = [queries_read.facts_between(group_id, *pair, limit_each) for pair in pairs]
-        return [list(map(mapping.fact, rows)) for rows in await (await self._db()).read(*wanted)]
+        return [list(map(mapping.fact, rows)) for rows in await self._read(*wanted)]
 
     async def relations(self, group_id: str, limit: int) -> dict[str, int]:
-        (found,) = await (await self._db()).read(queries_read.relations(group_id, limit))
+        found = await self._rows(queries_read.relations(group_id, limit))
         return {row["word"]: row["uses"] for row in found}
 
     async def measures(self, group_id: str, source_uuid: str, limit: int) -> dict[str, int]:
-        (found,) = await (await self._db()).read(queries_read.measures(group_id, source_uuid, limit))
+        found = await self._rows(queries_read.measures(group_id, source_uuid, limit))
         return {row["word"]: row["uses"] for row in found}
 
     async def readings(self, group_id: str, source_uuid: str, measure_key: str, limit: int) -> tuple[list[Fact], int]:
@@ -135,9 +129,11 @@ class Facts(Part):
         spellings = [spelling for spelling in known if key_of_measure(spelling) == measure_key]
         if not spellings:
             return [], 0
-        page, total = await (await self._db()).read(*queries_read.readings(group_id, source_uuid, spellings, limit))
+        page, total = await self._read(*queries_read.readings(group_id, source_uuid, spellings, limit))
         return [mapping.fact(row) for row in reversed(page)], total[0]["total"]
 
 
 def _as_parameter(change: Row) -> Row:
-    return {field: Instant(value) if field.endswith("_at") and value else value for field, value in change.items()}
+    return {
+        field: mapping.instant(value) if field.endswith("_at") and value else value for field, value in change.items()
+    }

@@ -17,22 +17,22 @@ class Neighbours(Part):
         self, stretches: Sequence[Stretch], recorded_until: datetime | None, limit_each: int
     ) -> list[list[Place]]:
         wanted = [queries_neighbours.places_in(stretch, recorded_until, limit_each) for stretch in stretches]
-        return [list(map(mapping.place, rows)) for rows in await (await self._db()).read(*wanted)]
+        return [list(map(mapping.place, rows)) for rows in await self._read(*wanted)]
 
     async def saga_steps(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Steps]:
         if not uuids:
             return {}
-        (found,) = await (await self._db()).read(queries_neighbours.saga_steps(uuids, group_ids))
+        found = await self._rows(queries_neighbours.saga_steps(uuids, group_ids))
         return {row["uuid"]: Steps(previous=row["previous"], next=row["following"]) for row in found}
 
     async def mentions_among(self, episode_uuids: Sequence[str], entity_uuids: Sequence[str]) -> dict[str, int]:
         if not episode_uuids or not entity_uuids:
             return {}
-        (found,) = await (await self._db()).read(queries_neighbours.mentions_among(episode_uuids, entity_uuids))
+        found = await self._rows(queries_neighbours.mentions_among(episode_uuids, entity_uuids))
         return {row["uuid"]: int(row["n"]) for row in found}
 
     async def fact_distances(self, center_uuid: str, entity_uuids: Sequence[str]) -> dict[str, int]:
-        rings = await (await self._db()).read(*queries_read.distances(center_uuid, entity_uuids))
+        rings = await self._read(*queries_read.distances(center_uuid, entity_uuids))
         distances: dict[str, int] = {}
         for hops, ring in enumerate(rings):
             for row in ring:

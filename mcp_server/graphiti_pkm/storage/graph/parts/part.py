@@ -5,6 +5,7 @@ import asyncio
 from graphiti_pkm.settings.loader import VECTOR_INDEX_THRESHOLD
 from graphiti_pkm.storage.graph import schema
 from graphiti_pkm.storage.graph.database import Database, OpenDatabase
+from graphiti_pkm.storage.graph.queries.values import Query, Row
 from graphiti_pkm.storage.graph.vectors import VectorIndexes
 
 
@@ -62,3 +63,10 @@ class Part:
 
     async def _db(self) -> Database:
         return await self._opened.database()
+
+    async def _read(self, *queries: Query) -> list[list[Row]]:
+        return await (await self._db()).read(*queries)
+
+    async def _rows(self, query: Query) -> list[Row]:
+        (found,) = await self._read(query)
+        return found

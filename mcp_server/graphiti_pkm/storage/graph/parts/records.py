@@ -8,7 +8,6 @@ from graphiti_pkm.core.model.queries import EntityFilter, GroupSize, NameBook, W
 from graphiti_pkm.core.model.records import Entity, Episode, Fact, Name
 from graphiti_pkm.core.ports.graph import RecordKind
 from graphiti_pkm.storage.graph import mapping
-from graphiti_pkm.storage.graph.database import Database
 from graphiti_pkm.storage.graph.ordering import in_order
 from graphiti_pkm.storage.graph.parts.part import Part
 from graphiti_pkm.storage.graph.queries import read as queries_read
@@ -21,7 +20,7 @@ class Records(Part):
     """The port ``GraphRecords``."""
 
     async def groups(self) -> list[str]:
-        (found,) = await (await self._db()).read(queries_read.GROUPS)
+        found = await self._rows(queries_read.GROUPS)
         return [row["id"] for row in found]
 
     async def find_uuids(self, kind: RecordKind, prefix: str, group_ids: Sequence[str], limit: int) -> list[str]:
@@ -30,19 +29,19 @@ class Records(Part):
             if len(prefix) >= WHOLE_UUID
             else queries_read.uuids(kind, prefix, group_ids, limit)
         )
-        (found,) = await (await self._db()).read(query)
+        found = await self._rows(query)
         return [row["uuid"] for row in found][:limit]
 
     async def get_entities(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Entity]:
-        (found,) = await (await self._db()).read(queries_read.entities(uuids, group_ids))
+        found = await self._rows(queries_read.entities(uuids, group_ids))
         return in_order(uuids, map(mapping.entity, found))
 
     async def get_episodes(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Episode]:
-        (found,) = await (await self._db()).read(queries_read.episodes(uuids, group_ids))
+        found = await self._rows(queries_read.episodes(uuids, group_ids))
         return in_order(uuids, map(mapping.episode, found))
 
     async def get_facts(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Fact]:
-        (found,) = await (await self._db()).read(queries_read.facts(uuids, group_ids))
+        found = await self._rows(queries_read.facts(uuids, group_ids))
         return in_order(uuids, map(mapping.fact, found))
 
     async def get_names(self, keys: Sequence[str]) -> dict[str, Name]:
@@ -50,21 +49,20 @@ class Records(Part):
         for key in keys:
             missing[key.partition(_KEY_SEPARATOR)[0]].add(key)
         groups = list(missing)
-        db = await self._db()
         counts = [query(group) for group in groups for query in (queries_read.entity_count, queries_read.named_count)]
-        found, *counted = await db.read(queries_read.names(keys), *counts)
+        found, *counted = await self._read(queries_read.names(keys), *counts)
         names = {row["key"]: mapping.name(row) for row in found}
         for i, group in enumerate(groups):
             (entities,), (named,) = counted[2 * i], counted[2 * i + 1]
             unknown = missing[group] - names.keys()
             if unknown and entities["n"] > named["n"]:
-                names.update(await self._unnamed(db, group, unknown))
+                names.update(await self._unnamed(group, unknown))
         return {key: names[key] for key in keys if key in names}
 
-    async def _unnamed(self, db: Database, group_id: str, keys: set[str]) -> Mapping[str, Name]:
+    async def _unnamed(self, group_id: str, keys: set[str]) -> Mapping[str, Name]:
         """Entities that Graphiti created without a ``Name`` of ours; of several with one name the first uuid."""
         normalised = [key.partition(_KEY_SEPARATOR)[2] for key in keys]
-        (found,) = await db.read(queries_read.unnamed(group_id, normalised))
+        found = await self._rows(queries_read.unnamed(group_id, normalised))
         names: dict[str, Name] = {}
         for row in found:
             key = name_key(group_id, row["name"])
@@ -74,32 +72,31 @@ class Records(Part):
 
     async def aliases(self, entity_uuids: Sequence[str], limit_each: int) -> dict[str, list[str]]:
         wanted = [queries_read.aliases(uuid, limit_each) for uuid in entity_uuids]
-        found = await (await self._db()).read(*wanted)
+        found = await self._read(*wanted)
         return {uuid: [row["text"] for row in rows] for uuid, rows in zip(entity_uuids, found, strict=True)}
 
     async def name_book(self, group_id: str, known_version: int | None) -> NameBook | None:
-        db = await self._db()
         if known_version is not None:
-            (version,) = await db.read(queries_read.names_version(group_id))
+            version = await self._rows(queries_read.names_version(group_id))
             if (version[0]["version"] if version else 0) == known_version:
                 return None
-        (found,) = await db.read(queries_read.linkable_names(group_id))
+        found = await self._rows(queries_read.linkable_names(group_id))
         names = tuple(mapping.name(row) for row in found if row["key"] is not None)
         return NameBook(version=found[0]["version"] if found else 0, names=names)
 
     async def entity_support(self, entity_uuids: Sequence[str]) -> dict[str, tuple[int, int]]:
-        (found,) = await (await self._db()).read(queries_read.entity_support(entity_uuids))
+        found = await self._rows(queries_read.entity_support(entity_uuids))
         support = {row["uuid"]: (row["mentions"], row["facts"]) for row in found}
         return {uuid: support.get(uuid, (0, 0)) for uuid in entity_uuids}
 
     async def group_sizes(self, group_ids: Sequence[str]) -> dict[str, GroupSize]:
         wanted = [query for group in group_ids for query in queries_read.group_size(group)]
-        counts = [rows[0]["n"] for rows in await (await self._db()).read(*wanted)]
+        counts = [rows[0]["n"] for rows in await self._read(*wanted)]
         return {
             group: GroupSize(episodes=counts[3 * i], entities=counts[3 * i + 1], facts=counts[3 * i + 2])
             for i, group in enumerate(group_ids)
         }
 
     async def entity_page(self, wanted: EntityFilter, window: Window) -> tuple[list[Entity], int]:
-        page, total = await (await self._db()).read(*queries_read.entity_page(wanted, window))
+        page, total = await self._read(*queries_read.entity_page(wanted, window))
         return list(map(mapping.entity, page)), total[0]["total"]

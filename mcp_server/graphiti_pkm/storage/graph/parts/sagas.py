@@ -15,15 +15,15 @@ class Sagas(Part):
     """The port ``GraphSagas``."""
 
     async def find_sagas(self, group_id: str, uuid: str, name: str) -> list[Saga]:
-        (found,) = await (await self._db()).read(queries_sagas.find(group_id, uuid, name))
-        return [_saga(row) for row in found if row["uuid"] == uuid or row["name"] == name]
+        found = await self._rows(queries_sagas.find(group_id, uuid, name))
+        return list(map(_saga, found))
 
     async def latest_of_saga(self, saga_uuid: str) -> str | None:
-        (found,) = await (await self._db()).read(queries_sagas.latest(saga_uuid))
+        found = await self._rows(queries_sagas.latest(saga_uuid))
         return found[0]["uuid"] if found else None
 
     async def episodes_of_saga(self, saga_uuid: str, recorded_after: datetime | None, limit: int) -> list[Episode]:
-        (found,) = await (await self._db()).read(queries_sagas.episodes(saga_uuid, recorded_after, limit))
+        found = await self._rows(queries_sagas.episodes(saga_uuid, recorded_after, limit))
         return [mapping.episode(row) for row in found]
 
     async def sagas_of_episodes(
@@ -31,13 +31,13 @@ class Sagas(Part):
     ) -> list[SagaMembers]:
         if not episode_uuids:
             return []
-        (found,) = await (await self._db()).read(queries_sagas.holding(episode_uuids, group_ids, without))
+        found = await self._rows(queries_sagas.holding(episode_uuids, group_ids, without))
         return [SagaMembers(saga=_saga(row), first_remaining=row["first"], last_remaining=row["last"]) for row in found]
 
     async def links_around(self, episode_uuids: Sequence[str]) -> list[tuple[str, str]]:
         if not episode_uuids:
             return []
-        (found,) = await (await self._db()).read(queries_sagas.links(episode_uuids))
+        found = await self._rows(queries_sagas.links(episode_uuids))
         return [(row["previous"], row["following"]) for row in found]
 
 

@@ -27,7 +27,7 @@ class Searches(Part):
         self, group_id: str, name: str, before: datetime, after: str | None, limit: int
     ) -> list[Episode]:
         query = queries_search.episodes_naming(group_id, name, before, after, limit)
-        (found,) = await (await self._db()).read(query)
+        found = await self._rows(query)
         return list(map(mapping.episode, found))
 
     async def search_entities(self, terms: Sequence[str], wanted: EntityFilter, limit: int) -> dict[str, float]:
@@ -55,10 +55,10 @@ class Searches(Part):
         if not words:
             return {}
         rarer = queries_search.deciding(words)
-        found = scores(await self.rows_of(ask(rarer)))
+        found = scores(await self._rows(ask(rarer)))
         if len(found) >= limit or len(rarer) == len(words):
             return found
-        return scores(await self.rows_of(ask(words)))
+        return scores(await self._rows(ask(words)))
 
     async def _weighed(
         self, terms: Sequence[str], group_ids: Sequence[str], kind: queries_search.ScopeKind
@@ -67,7 +67,7 @@ class Searches(Part):
         asked = queries_search.asked_words(terms, group_ids, kind)
         if len(asked) <= 1:
             return queries_search.weighed(asked, dict.fromkeys(range(len(asked)), 1))
-        counted = await self.rows_of(queries_search.word_counts(asked, kind))
+        counted = await self._rows(queries_search.word_counts(asked, kind))
         return queries_search.weighed(asked, {row["place"]: row["held"] for row in counted})
 
     async def nearest_entities(self, vector: Vector, wanted: EntityFilter, limit: int) -> dict[str, float]:
@@ -97,16 +97,11 @@ class Searches(Part):
         """Best first; nothing if nothing can be near. Raises EmbeddingMismatch."""
         if not await self._is_comparable(vector):
             return []
-        return await self._opened.vectors.nearest(await self._db(), kind, vector, group_ids, limit, ask)
-
-    async def scores_of(self, query: Query | None) -> dict[str, float]:
-        """By uuid, best first; nothing for no query."""
-        return {} if query is None else scores(await self.rows_of(query))
+        return await self._opened.vectors.nearest(await self._db(), kind, group_ids, limit, ask)
 
     async def rows_of(self, query: Query) -> list[Row]:
         """What it finds."""
-        (found,) = await (await self._db()).read(query)
-        return found
+        return await self._rows(query)
 
     async def _is_comparable(self, vector: Vector) -> bool:
         """False if nothing can be near. Raises EmbeddingMismatch for another dimension than the database's."""

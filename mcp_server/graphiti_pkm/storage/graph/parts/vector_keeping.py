@@ -26,14 +26,10 @@ class VectorKeeping(Part):
 
     async def vector_indexes(self) -> tuple[VectorIndex, ...]:
         found = await (await self._db()).vector_states()
-        return tuple(VectorIndex(name=kind.name, percent=index.percent) for kind, index in found.items())
+        return tuple(VectorIndex(name=kind.name, percent=percent) for kind, percent in found.items())
 
     async def tend_vector_indexes(self) -> None:
-        """Build, renew and drop indexes by the sizes of the groups; returns while the database builds.
-
-        Raises:
-            Unavailable: the database does not answer.
-        """
+        """Build indexes by the sizes of the groups; returns while the database builds. Raises Unavailable."""
         db = await self._db()
         _, dimension = await schema.embedding(db)
         await self._opened.vectors.tend(db, dimension)

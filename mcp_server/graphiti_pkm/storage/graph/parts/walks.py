@@ -17,7 +17,7 @@ class Walks(Part):
     """The port ``GraphWalks``."""
 
     async def fact_sources(self, fact: Fact, group_ids: Sequence[str], mode: SourceMode, window: Window) -> SourcePage:
-        page, total = await (await self._db()).read(*queries_paths.fact_sources(fact, group_ids, mode, window))
+        page, total = await self._read(*queries_paths.fact_sources(fact, group_ids, mode, window))
         return SourcePage(
             sources=tuple(
                 FactSource(
@@ -40,20 +40,19 @@ class Walks(Part):
     async def shortest_paths(
         self, source_uuid: str, target_uuid: str, wanted: FactFilter, max_hops: int, limit: int
     ) -> list[tuple[Fact, ...]]:
-        db = await self._db()
-        (found,) = await db.read(queries_paths.degrees([source_uuid, target_uuid]))
+        found = await self._rows(queries_paths.degrees([source_uuid, target_uuid]))
         degrees = {row["uuid"]: row["facts"] for row in found}
         if source_uuid == target_uuid or not {source_uuid, target_uuid} <= degrees.keys():
             return []
         source, target = (End(uuid, degrees[uuid]) for uuid in (source_uuid, target_uuid))
         search = PathSearch(source, target, max_hops)
         while (end := search.next_end()) is not None:
-            (found,) = await db.read(queries_paths.steps(end.frontier, wanted, limit))
+            found = await self._rows(queries_paths.steps(end.frontier, wanted, limit))
             new = [row for row in found if row["uuid"] not in end.before]
             end.go_on({row["uuid"]: row["before"] for row in new}, sum(row["facts"] for row in new))
         ways = search.ways(limit)
         steps = list(dict.fromkeys(step for way in ways for step in pairwise(way)))
-        joining = await db.read(*(queries_paths.fact_joining(*step, wanted) for step in steps))
+        joining = await self._read(*(queries_paths.fact_joining(*step, wanted) for step in steps))
         facts = {step: mapping.fact(rows[0]) for step, rows in zip(steps, joining, strict=True) if rows}
         return [
             tuple(facts[step] for step in pairwise(way))
@@ -64,19 +63,18 @@ class Walks(Part):
     async def neighbourhood(
         self, entity_uuids: Sequence[str], wanted: FactFilter, hops: int, max_entities: int, max_facts: int
     ) -> Neighbourhood:
-        db = await self._db()
         starts = list(dict.fromkeys(entity_uuids))
         rings: list[list[str]] = [starts]
         seen = list(starts)
         left_out = 0
         while len(rings) <= hops and rings[-1] and not left_out:
             room = max_entities + len(starts) - len(seen)
-            ((ring,),) = await db.read(queries_paths.ring(rings[-1], seen, wanted, room))
+            (ring,) = await self._rows(queries_paths.ring(rings[-1], seen, wanted, room))
             rings.append(ring["uuids"])
             seen += ring["uuids"]
             left_out = ring["total"] - len(ring["uuids"])
-        among, total = await db.read(*queries_paths.facts_among(seen, wanted, max_facts))
-        (found,) = await db.read(queries_read.entities(seen[len(starts) :], wanted.group_ids))
+        among, total = await self._read(*queries_paths.facts_among(seen, wanted, max_facts))
+        found = await self._rows(queries_read.entities(seen[len(starts) :], wanted.group_ids))
         entities = {row["uuid"]: mapping.entity(row) for row in found}
         return Neighbourhood(
             entities=tuple(

@@ -3,16 +3,15 @@
 import asyncio
 import logging
 import time
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from uuid import UUID, uuid5
 
 from graphiti_pkm.core.health import LastWrite
-from graphiti_pkm.core.model.records import Entity, Record, RemainingNames, Vectors, WriteIntent
+from graphiti_pkm.core.model.records import RemainingNames, Vectors, WriteIntent
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.errors import InvalidInput, Unavailable, WriteFailed
 from graphiti_pkm.storage.graph import mapping
-from graphiti_pkm.storage.graph.checks import check_stored, used_vectors
+from graphiti_pkm.storage.graph.checks import check_stored, checked_label, used_vectors
 from graphiti_pkm.storage.graph.database import Refused
 from graphiti_pkm.storage.graph.locks.leases import Fence, Fences
 from graphiti_pkm.storage.graph.parts.part import OpenGraph, Part
@@ -20,24 +19,21 @@ from graphiti_pkm.storage.graph.queries import sagas as queries_sagas
 from graphiti_pkm.storage.graph.queries import write as queries_write
 from graphiti_pkm.storage.graph.queries.locks import fence_values
 from graphiti_pkm.storage.graph.queries.search import (
+    indexed,
     name_texts,
     scope,
     searchable_name,
     searchable_with_parts,
     spelling_key,
 )
-from graphiti_pkm.storage.graph.queries.values import Query, Row, digest
+from graphiti_pkm.storage.graph.queries.values import Query, digest
 from graphiti_pkm.storage.graph.queries.write import Section, vector_row
 from graphiti_pkm.storage.graph.shared_readings import reading_sections
-from graphiti_pkm.storage.graph.values import Instant
 
 _log = logging.getLogger(__name__)
 
-_PROBE = "write probe"
-
+_PROBE = Query("write probe", "MERGE (m:Meta {id: 'claim write probe'}) SET m.asked_at = datetime()", {})
 NOT_NOW = "The database cannot store anything right now; its disk may be full. Its own log says more."
-DURABLE_TIMEOUT_MS = 5_000
-"""Milliseconds; under ``appendfsync everysec`` the answer takes up to a second."""
 
 
 class Writer(Part):
@@ -54,9 +50,8 @@ class Writer(Part):
         db = await self._db()
         try:
             new_dimension = await self._check_vectors(intent, vectors)
-            outdated = await self._outdated_labels(intent)
             fence = self._fences.of(intent.group_id)
-            query = await asyncio.to_thread(_write, intent, vectors, outdated, new_dimension, self._server, fence)
+            query = await asyncio.to_thread(_write, intent, vectors, new_dimension, self._server, fence)
             done = await db.write(query)
             if fence is not None and not done and not await self.applied([intent.uuid]):
                 raise Unavailable("Another server took over the writes of this group while this one stood still.")
@@ -75,18 +70,19 @@ class Writer(Part):
         return
 
     async def applied(self, write_uuids: Sequence[str]) -> set[str]:
-        (found,) = await (await self._db()).read(queries_write.applied(write_uuids))
+        found = await self._rows(queries_write.applied(write_uuids))
         return {row["uuid"] for row in found}
 
     async def wait_durable(self) -> bool:
-        return await (await self._db()).is_durable(DURABLE_TIMEOUT_MS)
+        """A write is answered when it is committed, and Neo4j syncs its log with every commit."""
+        return True
 
     async def refusal(self) -> str | None:
         return await self._last_write.refusal()
 
     async def _try_to_write(self, _was_refused: bool) -> str | None:
         try:
-            await (await self._db()).claim(_PROBE, 1)
+            await (await self._db()).write(_PROBE)
         except Refused as refused:
             _log.warning("%s", refused)
             return NOT_NOW
@@ -110,19 +106,10 @@ class Writer(Part):
         check_stored(used, dimension, "database")
         return dimension if known is None else None
 
-    async def _outdated_labels(self, intent: WriteIntent) -> dict[str, tuple[str, ...]]:
-        """Labels to remove, by entity: Cypher accepts labels only in its text."""
-        if not intent.entities:
-            return {}
-        kept = {entity.uuid: {"Entity", entity.label} for entity in intent.entities}
-        (found,) = await (await self._db()).read(queries_write.labels(list(kept)))
-        return {row["uuid"]: tuple(sorted({*row["labels"]} - kept[row["uuid"]])) for row in found}
-
 
 def _write(
     intent: WriteIntent,
     vectors: Vectors,
-    outdated: dict[str, tuple[str, ...]],
     new_dimension: int | None,
     server: str | None,
     fence: Fence | None,
@@ -136,12 +123,12 @@ def _write(
     sections: list[Section] = [
         (queries_write.DIMENSION, [] if new_dimension is None else [new_dimension]),
         (queries_write.EPISODES, _episodes(intent)),
-        *_entities(intent, vectors, outdated),
+        (queries_write.ENTITIES, _entities(intent, vectors)),
         (queries_write.NAMES, _names(intent)),
         (queries_write.ALIAS_TEXTS, _aliases(intent)),
         (queries_write.FACTS, _facts(intent, vectors)),
-        (queries_write.FACT_UPDATES, _fact_updates(intent)),
-        (queries_write.MENTIONS, _mentions(intent)),
+        (queries_write.FACT_UPDATES, list(map(dict, intent.fact_updates))),
+        (queries_write.MENTIONS, [{**dict(mention), "group_id": intent.group_id} for mention in intent.mentions]),
         (queries_write.PASSAGES, [vector_row(p.uuid, dict(p), vectors) for p in intent.passages]),
         *_new_vectors(intent, vectors),
         *saga_sections(intent, vectors),
@@ -155,7 +142,7 @@ def _write(
         (queries_write.NAMES_CHANGED, sorted(renamed)),
         (queries_write.GROUP_RECORDED, [intent.group_id]),
     ]
-    values: dict[str, object] = {"recorded_at": Instant.of(intent.recorded_at)}
+    values: dict[str, object] = {"recorded_at": intent.recorded_at}
     if renamed:
         values["stamp"] = time.time_ns() // 1_000
     return queries_write.write(intent.uuid, sections, values, fence_values(fence.lock, fence.number) if fence else None)
@@ -169,32 +156,27 @@ def _episodes(intent: WriteIntent) -> list[object]:
                 episode, [fact.uuid for fact in intent.facts if episode.uuid in fact.episodes]
             ),
             "scope": scope(episode.group_id, "episode"),
-            "text": searchable_with_parts(f"{episode.name} {episode.content}"),
+            "text": indexed(searchable_with_parts(f"{episode.name} {episode.content}")),
             "corrected": episode.corrected,
         }
         for episode in intent.episodes
     ]
 
 
-def _entities(intent: WriteIntent, vectors: Vectors, outdated: dict[str, tuple[str, ...]]) -> Iterator[Section]:
-    """Entities by their set of labels: labels are part of the query text, so each set needs a section."""
-    alike: dict[tuple[str | None, tuple[str, ...]], list[Entity]] = defaultdict(list)
-    for entity in intent.entities:
-        alike[entity.label, outdated.get(entity.uuid, ())].append(entity)
-    for (label, removed), entities in alike.items():
-        rows = [
-            vector_row(
-                entity.uuid,
-                {
-                    "properties": mapping.entity_properties(entity),
-                    "scope": scope(entity.group_id, "entity"),
-                    "text": searchable_name(entity.name, entity.summary),
-                },
-                vectors,
-            )
-            for entity in entities
-        ]
-        yield queries_write.entities(label, removed), rows
+def _entities(intent: WriteIntent, vectors: Vectors) -> list[object]:
+    return [
+        vector_row(
+            entity.uuid,
+            {
+                "labels": ["Entity"] if entity.label is None else ["Entity", checked_label(entity.label)],
+                "properties": mapping.entity_properties(entity),
+                "scope": scope(entity.group_id, "entity"),
+                "text": indexed(searchable_name(entity.name, entity.summary)),
+            },
+            vectors,
+        )
+        for entity in intent.entities
+    ]
 
 
 def _names(intent: WriteIntent) -> list[object]:
@@ -212,7 +194,7 @@ def _aliases(intent: WriteIntent) -> list[object]:
             "entity_uuid": name.entity_uuid,
             "id": digest(key),
             "scope": scope(name.group_id, "entity"),
-            "search_text": searchable_name(text),
+            "search_text": indexed(searchable_name(text)),
         }
         for name in intent.names
         for key, text in name_texts(name)
@@ -231,32 +213,6 @@ def _facts(intent: WriteIntent, vectors: Vectors) -> list[object]:
             vectors,
         )
         for fact in intent.facts
-    ]
-
-
-def _fact_updates(intent: WriteIntent) -> list[object]:
-    return [
-        {
-            "uuid": update.uuid,
-            "episodes": update.episodes,
-            "valid_at": Instant.known(update.valid_at),
-            "invalid_at": Instant.known(update.invalid_at),
-            "expired_at": Instant.known(update.expired_at),
-            "voided": update.voided,
-            "reference_time": Instant.known(update.reference_time),
-            "quote": update.quote,
-            "quote_start": update.quote_start,
-            "quote_end": update.quote_end,
-            "quote_episode_uuid": update.quote_episode_uuid,
-        }
-        for update in intent.fact_updates
-    ]
-
-
-def _mentions(intent: WriteIntent) -> list[object]:
-    return [
-        {**dict(mention), "created_at": Instant.of(mention.created_at), "group_id": intent.group_id}
-        for mention in intent.mentions
     ]
 
 
@@ -282,7 +238,8 @@ def _forgotten(intent: WriteIntent) -> Iterator[Section]:
         return
     yield queries_write.FORGET_TEXTS, [dict(left) for left in forgets.episodes]
     texts = [
-        {"uuid": left.uuid, "text": searchable_with_parts(f"{left.name} {left.content}")} for left in forgets.episodes
+        {"uuid": left.uuid, "text": indexed(searchable_with_parts(f"{left.name} {left.content}"))}
+        for left in forgets.episodes
     ]
     yield queries_write.FORGET_SEARCH_TEXTS, texts
     yield queries_write.FORGET_LINKS, [forgets.facts] if forgets.facts else []
@@ -328,19 +285,19 @@ def _deletions(intent: WriteIntent) -> Iterator[Section]:
 
 def saga_sections(intent: WriteIntent, vectors: Vectors) -> Iterator[Section]:
     """Runs after episodes and entities, before deletions; in Graphiti's own form, one edge per pair."""
-    yield queries_sagas.SAGAS, [_properties(saga) for saga in intent.sagas]
+    yield queries_sagas.SAGAS, list(map(dict, intent.sagas))
     for text, records in (
         (queries_sagas.SAGA_STEPS, intent.saga_steps),
         (queries_sagas.EPISODE_LINKS, intent.episode_links),
     ):
-        yield text, [{**_properties(record), "group_id": intent.group_id} for record in records]
+        yield text, [{**dict(record), "group_id": intent.group_id} for record in records]
     if intent.communities is None:
         return
     yield queries_sagas.DELETE_COMMUNITIES, [intent.group_id]
     yield (
         queries_sagas.COMMUNITIES,
         [
-            vector_row(one.uuid, {"properties": {k: v for k, v in _properties(one).items() if k != "members"}}, vectors)
+            vector_row(one.uuid, {"properties": {k: v for k, v in one if k != "members"}}, vectors)
             for one in intent.communities
         ],
     )
@@ -352,15 +309,9 @@ def saga_sections(intent: WriteIntent, vectors: Vectors) -> Iterator[Section]:
                 "community_uuid": one.uuid,
                 "entity_uuid": member,
                 "group_id": one.group_id,
-                "created_at": Instant.of(one.created_at),
+                "created_at": one.created_at,
             }
             for one in intent.communities
             for member in one.members
         ],
     )
-
-
-def _properties(record: Record) -> Row:
-    return {
-        field: Instant.of(value) if field.endswith("_at") and value is not None else value for field, value in record
-    }

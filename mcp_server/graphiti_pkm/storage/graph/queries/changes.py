@@ -1,8 +1,7 @@
 """Queries about changes of facts.
 
-Changes of a period are found by ``recorded_day``, a number on every ``Change`` and fact: an index of texts would be
-slower and compares them wrongly. Measured with 100,000 facts: a week 0.6 ms, all of them 40 ms. So a page is first
-searched in the newest month (``recent``); only the total reads the whole period.
+Changes of a period are found by ``recorded_day``, an indexed number on every ``Change`` and fact. The time grows with
+the period, so a page is first searched in its newest month (``recent``); only the total reads all of it.
 """
 
 from collections.abc import Sequence
@@ -12,9 +11,8 @@ from typing import Literal
 from graphiti_pkm.core.model.changes import ChangeFilter
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.times import as_utc
-from graphiti_pkm.storage.graph.queries.parts import FACT_COLUMNS, RECORDED, Conditions
+from graphiti_pkm.storage.graph.queries.parts import FACT_COLUMNS, RECORDED, Conditions, all_of, cosine, keys_after
 from graphiti_pkm.storage.graph.queries.values import Query, day_number
-from graphiti_pkm.storage.graph.values import Instant, keys_after
 
 _FIELDS = (
     "uuid",
@@ -114,13 +112,13 @@ def nearest_sentences(pairs: Sequence[tuple[str, str]], group_ids: Sequence[str]
     """One row per comparable pair of fact and episode."""
     return Query(
         "nearest sentences",
-        """UNWIND $pairs AS pair WITH pair[0] AS fact, pair[1] AS episode
-        MATCH ()-[f:RELATES_TO {uuid: fact}]->() WHERE coalesce(f.group_id, '') IN $groups
+        f"""UNWIND $pairs AS pair WITH pair[0] AS fact, pair[1] AS episode
+        MATCH ()-[f:RELATES_TO {{uuid: fact}}]->() WHERE coalesce(f.group_id, '') IN $groups
           AND f.fact_embedding IS NOT NULL
         WITH fact, episode, f.fact_embedding AS v
-        MATCH (p:Passage {episode_uuid: episode}) WHERE p.group_id IN $groups AND p.start < $chars
+        MATCH (p:Passage {{episode_uuid: episode}}) WHERE p.group_id IN $groups AND p.start < $chars
           AND p.embedding IS NOT NULL
-        WITH fact, episode, p.start AS start, p.end AS end, 1 - vec.cosineDistance(p.embedding, v) AS cosine
+        WITH fact, episode, p.start AS start, p.end AS end, {cosine("p.embedding", "v")} AS cosine
         ORDER BY cosine DESC, start
         WITH fact, episode, collect([cosine, start, end])[0] AS best
         RETURN fact, episode, best[0] AS cosine, best[1] AS start, best[2] AS end""",
@@ -141,14 +139,15 @@ def changes(wanted: ChangeFilter, window: Window) -> list[tuple[Query, Query]]:
 
 def recent(wanted: ChangeFilter, window: Window) -> ChangeFilter:
     """The same for the newest month that the page can reach, whose changes are newer than all others."""
-    bounds = (wanted.recorded_until, wanted.until, _last_seen(window) if window.after else None)
+    bounds = (wanted.recorded_until, wanted.until, _last_seen(window.after) if window.after else None)
     first = min(bound for bound in bounds if bound is not None)
     is_far = first - wanted.since > _MONTH
     return wanted.model_copy(update={"since": first - _MONTH}) if is_far else wanted
 
 
-def _last_seen(window: Window) -> datetime:
-    return as_utc(datetime.fromisoformat(str((window.after or ("",))[0])))
+def _last_seen(after: Sequence[object]) -> datetime:
+    """The instant of the last change before the page."""
+    return as_utc(datetime.fromisoformat(str(after[0])))
 
 
 def _events(wanted: ChangeFilter, window: Window, kinds: Sequence[str]) -> tuple[Query, Query]:
@@ -172,22 +171,21 @@ def _additions(wanted: ChangeFilter, window: Window) -> tuple[Query, Query]:
 
 
 def _recorded(wanted: ChangeFilter, record: str, at: str) -> Conditions:
-    """Conditions on groups and period; the texts are kept away from their index, the days are not."""
+    """Conditions on groups and period."""
     parts = [f"coalesce({record}.group_id, '') IN $groups"] if wanted.entity_uuid is not None else []
-    parts.append(f"coalesce({at}, $dawn) >= $since")
-    parts.append(f"coalesce({at}, $dawn) <= $recorded_until")
+    parts += [f"{at} >= $since", f"{at} <= $recorded_until"]
     values: dict[str, object] = {
         "groups": wanted.group_ids,
-        "since": Instant.of(wanted.since),
-        "recorded_until": Instant.of(wanted.recorded_until),
+        "since": wanted.since,
+        "recorded_until": wanted.recorded_until,
         "first_day": day_number(wanted.since),
         "last_day": day_number(wanted.recorded_until),
         "entity": wanted.entity_uuid,
     }
     if wanted.until is not None:
-        parts.append(f"coalesce({at}, $dawn) < $until")
-        values |= {"until": Instant.of(wanted.until), "last_day": day_number(min(wanted.until, wanted.recorded_until))}
-    return " AND ".join(parts), values
+        parts.append(f"{at} < $until")
+        values |= {"until": wanted.until, "last_day": day_number(min(wanted.until, wanted.recorded_until))}
+    return all_of(parts), values
 
 
 def _page(
@@ -195,13 +193,11 @@ def _page(
 ) -> tuple[Query, Query]:
     """``record``: its variable, when it was recorded, its rank in one instant, its columns."""
     variable, at, rank, columns = record
-    after = ""
+    after, keys = "", keys_after(window.after, (0,))
     if window.after is not None:
         after = f"""WHERE at < $c0 OR (at = $c0 AND ({rank} > $c1 OR ({rank} = $c1 AND id > $c2)))
         WITH {variable}, at, id"""
-    keys = keys_after(window.after, (0,))
-    if window.after is not None:
-        keys["last_day"] = day_number(_last_seen(window))
+        keys["last_day"] = day_number(_last_seen(window.after))
     return (
         Query(
             name,

@@ -9,13 +9,9 @@ from graphiti_pkm.storage.graph.queries.parts import (
     FACT_COLUMNS,
     RECORDED,
     episode_conditions,
+    keys_after,
 )
 from graphiti_pkm.storage.graph.queries.values import Query
-from graphiti_pkm.storage.graph.values import keys_after
-
-_MENTIONS = "MATCH (h:Entity {uuid: $entity}) WITH h MATCH (h)<-[:MENTIONS]-(e)"
-"""Starts from the entity, without a label on ``e``: otherwise every node of the database is tried. An episode is
-returned once however many edges connect the two: FalkorDB returns a row per pair while the edge has no name."""
 
 
 def timeline(entity_uuid: str, wanted: EpisodeFilter, window: Window) -> tuple[Query, Query]:
@@ -83,7 +79,8 @@ def _matching_episodes(wanted: EpisodeFilter) -> tuple[str, dict[str, object]]:
     conditions, values = episode_conditions(wanted)
     if wanted.entity_uuid is None:
         return f"MATCH (e:Episodic) WHERE e.group_id IN $groups AND {conditions}", values
-    return f"{_MENTIONS} WHERE {conditions}", {**values, "entity": wanted.entity_uuid}
+    mentioning = f"MATCH (:Entity {{uuid: $entity}})<-[:MENTIONS]-(e) WITH DISTINCT e WHERE {conditions}"
+    return mentioning, {**values, "entity": wanted.entity_uuid}
 
 
 def episode_entities(episode_uuids: Sequence[str], group_ids: Sequence[str], window: Window) -> tuple[Query, Query]:
@@ -94,7 +91,7 @@ def episode_entities(episode_uuids: Sequence[str], group_ids: Sequence[str], win
     after = ""
     if window.after is not None:
         after = "WHERE sort > $c0 OR (sort = $c0 AND id > $c1) WITH n, sort, id"
-    keys = {f"c{i}": key for i, key in enumerate(window.after or ())}
+    keys = keys_after(window.after)
     return (
         Query(
             "episode entities",

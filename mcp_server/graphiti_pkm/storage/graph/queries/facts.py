@@ -1,8 +1,8 @@
 """Queries for the facts that pass a filter, as they are or as the record was at an instant.
 
 A fact as known at ``$known_at`` has its values before the first change recorded after it. If few facts changed since,
-their first changes are found beforehand (1 ms) and passed to the query; else each fact's is looked up by index (2 µs),
-so that the time does not grow with the changes of a group.
+their first changes are found beforehand and passed to the query; else each fact's is looked up by index, so that the
+time does not grow with the changes of a group.
 """
 
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ from graphiti_pkm.core.model.queries import FactFilter
 from graphiti_pkm.storage.graph.queries.parts import (
     BELIEVED,
     IS_CURRENT,
+    LATEST,
     PRESENT,
     RECORDED,
     Conditions,
@@ -19,30 +20,27 @@ from graphiti_pkm.storage.graph.queries.parts import (
     all_of,
 )
 from graphiti_pkm.storage.graph.queries.values import Query, Row
-from graphiti_pkm.storage.graph.values import Instant
 
 _UNLIKE_STATES = "['event', 'plan', 'reading']"
 _NO_CHANGE = "['proposed', 'rejected', 'deleted']"
 """Kinds of changes that do not change values."""
 
 FEW_CHANGES = 20
-"""Up to this number, changes are compared with every fact: half the time of looking up those of 10,000 facts."""
+"""Up to this number, changes are compared with every fact: quicker than looking up those of each."""
 _PREVIOUS = ("previous_valid_at", "previous_invalid_at", "previous_expired_at", "previous_voided", "previous_told_at")
-_FIRST_CHANGE = f"""CALL {{ WITH e OPTIONAL MATCH (c:Change {{fact_uuid: e.uuid}})
-  WHERE coalesce(c.recorded_at, $dawn) > $known_at AND NOT c.kind IN {_NO_CHANGE}
+_FIRST_CHANGE = f"""CALL (e) {{ OPTIONAL MATCH (c:Change {{fact_uuid: e.uuid}})
+  WHERE c.recorded_at > $known_at AND NOT c.kind IN {_NO_CHANGE}
   RETURN c ORDER BY c.recorded_at, coalesce(c.place, 0) LIMIT 1 }}"""
 
-_SAID_BY_THEN = """CALL {{ WITH e UNWIND coalesce(e.episodes, []) AS teller
-    OPTIONAL MATCH (t:Episodic {{uuid: teller}}) RETURN min(t.valid_at) AS first }}
+_SAID_BY_THEN = """CALL (e) {{ UNWIND e.episodes AS teller
+    MATCH (t:Episodic {{uuid: teller}}) RETURN min(t.valid_at) AS first }}
   WITH {kept}, coalesce(first, e.reference_time, e.created_at, $dusk) AS told WHERE told <= $known_at"""
-_FIRST_CHANGE_SAID = f"""CALL {{
-  WITH e OPTIONAL MATCH (x:Change {{fact_uuid: e.uuid}}) WHERE NOT x.kind IN {_NO_CHANGE}
-  WITH x, x.episode_uuid AS teller OPTIONAL MATCH (t:Episodic {{uuid: teller}})
-  WITH x, coalesce(t.valid_at, x.recorded_at) AS told
-  WITH CASE WHEN told > $known_at THEN x ELSE null END AS c, CASE WHEN told > $known_at THEN 0 ELSE 1 END AS rank, told,
-    x.recorded_at AS recorded, coalesce(x.place, 0) AS place
-  RETURN c ORDER BY rank, told, recorded, place LIMIT 1 }}"""
-"""The WITH before the second OPTIONAL MATCH is needed: FalkorDB refuses to read a property of a missing node."""
+_FIRST_CHANGE_SAID = f"""CALL (e) {{
+  MATCH (x:Change {{fact_uuid: e.uuid}}) WHERE NOT x.kind IN {_NO_CHANGE}
+  OPTIONAL MATCH (t:Episodic {{uuid: x.episode_uuid}})
+  WITH x, coalesce(t.valid_at, x.recorded_at) AS told WHERE told > $known_at
+  WITH x ORDER BY told, x.recorded_at, coalesce(x.place, 0) LIMIT 1
+  RETURN head(collect(x)) AS c }}"""
 
 
 class Matched(NamedTuple):
@@ -90,12 +88,12 @@ def first_changes(entity_uuid: str | None, wanted: FactFilter) -> Query:
     columns = ", ".join(f"c.{field} AS {field}" for field in ("fact_uuid", *_PREVIOUS))
     return Query(
         "first changes",
-        f"""MATCH (c:Change) WHERE {of} AND coalesce(c.recorded_at, $dawn) > $known_at AND NOT c.kind IN {_NO_CHANGE}
+        f"""MATCH (c:Change) WHERE {of} AND c.recorded_at > $known_at AND NOT c.kind IN {_NO_CHANGE}
         WITH c ORDER BY c.recorded_at, coalesce(c.place, 0) LIMIT $limit RETURN {columns}""",
         {
             "entity": entity_uuid,
             "groups": wanted.group_ids,
-            "known_at": Instant.known(wanted.known_at),
+            "known_at": wanted.known_at,
             "limit": FEW_CHANGES + 1,
         },
     )
@@ -133,11 +131,11 @@ def _recorded_conditions(wanted: FactFilter) -> tuple[list[str], dict[str, objec
     parts = ["coalesce(e.group_id, '') IN $groups", f"{RECORDED} <= $recorded_until"]
     values: dict[str, object] = {
         "groups": wanted.group_ids,
-        "now": Instant.of(wanted.now),
-        "recorded_until": Instant.until(wanted.recorded_until),
+        "now": wanted.now,
+        "recorded_until": wanted.recorded_until or LATEST,
     }
     if wanted.known_at is not None:
-        values["known_at"] = Instant.of(wanted.known_at)
+        values["known_at"] = wanted.known_at
         if not wanted.by_reference_time:
             parts.append(f"{RECORDED} <= $known_at")
     if wanted.as_of is not None:
@@ -168,7 +166,7 @@ def _state_conditions(wanted: FactFilter, columns: FactColumns) -> tuple[list[st
         ]
         if wanted.status is None:
             parts += [f"{starts(columns)} <= $as_of", f"coalesce({columns.invalid_at}, $dusk) > $as_of"]
-        values["as_of"] = Instant.of(wanted.as_of)
+        values["as_of"] = wanted.as_of
     for name, instant, part in (
         ("valid_after", wanted.valid_after, f"{known_from(columns)} >= $valid_after"),
         ("valid_before", wanted.valid_before, f"{known_from(columns)} < $valid_before"),
@@ -177,7 +175,7 @@ def _state_conditions(wanted: FactFilter, columns: FactColumns) -> tuple[list[st
     ):
         if instant is not None:
             parts.append(part)
-            values[name] = Instant.of(instant)
+            values[name] = instant
     if wanted.only_current:
         parts.append(f"{IS_CURRENT if columns == PRESENT else _WAS_CURRENT} = 1")
     if wanted.status is not None:

@@ -2,7 +2,7 @@
 
 A lock is a ``Meta`` node that is never deleted; ``until``: how long it is held, ``fence``: increases with each holder.
 Each query sets ``asked_at`` before it reads: Neo4j then locks the node to the end of the transaction, so that of two
-hosts only one sees it free. FalkorDB runs one writing query at a time anyway.
+hosts only one sees it free.
 """
 
 from graphiti_pkm.storage.graph.queries.values import Query
@@ -52,8 +52,7 @@ WITH l WHERE coalesce(l.until, 0) > timestamp() AND l.until <= timestamp() + $lo
 FENCED = """MERGE (l:Meta {id: $lock}) SET l.asked_at = timestamp()
 WITH l OPTIONAL MATCH (a:Meta {id: $all})
 WITH l, a WHERE l.fence = $fence
-  AND (a IS NULL OR $lock = $all OR coalesce(a.until, 0) <= timestamp() OR a.until > timestamp() + $longest)
-WITH l"""
+  AND (a IS NULL OR $lock = $all OR coalesce(a.until, 0) <= timestamp() OR a.until > timestamp() + $longest)"""
 """Precedes a write: no row once another host has held the lock, or all groups are locked."""
 
 

@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from graphiti_pkm.core.model.places import Stretch
-from graphiti_pkm.storage.graph.queries.parts import RECORDED
+from graphiti_pkm.storage.graph.queries.parts import LATEST, RECORDED
 from graphiti_pkm.storage.graph.queries.values import Query
-from graphiti_pkm.storage.graph.values import Instant
 
 _PLACE = "e.uuid AS uuid, coalesce(e.group_id, '') AS group_id, coalesce(e.valid_at, e.created_at) AS va, "
 _COLUMNS = f"{_PLACE} coalesce(e.created_at, e.valid_at) AS ca"
+_IN_STRETCH = (
+    "MATCH (e:Episodic) WHERE e.valid_at >= $start AND e.valid_at < $end AND coalesce(e.group_id, '') = $group"
+)
+"""By the index on ``valid_at``."""
 
 
 def places(uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
@@ -23,38 +26,27 @@ def places(uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
 
 
 def places_in(stretch: Stretch, recorded_until: datetime | None, limit: int) -> Query:
-    """By the index on ``valid_at``, which both bounds must be on; the second look at the end is for the answer.
-
-    An upper bound alone on an indexed string matches everything.
-    """
+    """Oldest first."""
     return Query(
         "places in a stretch of time",
-        f"""MATCH (e:Episodic) WHERE e.valid_at >= $start AND e.valid_at < $end AND coalesce(e.valid_at, $dusk) < $end
-          AND coalesce(e.group_id, '') = $group AND {RECORDED} <= $recorded_until
+        f"""{_IN_STRETCH} AND {RECORDED} <= $recorded_until
         WITH e ORDER BY e.valid_at, e.created_at, e.uuid LIMIT $limit RETURN {_COLUMNS} ORDER BY va, ca, uuid""",
         {
             "group": stretch.group_id,
-            "start": Instant.of(stretch.start),
-            "end": Instant.of(stretch.end),
-            "recorded_until": Instant.until(recorded_until),
+            "start": stretch.start,
+            "end": stretch.end,
+            "recorded_until": recorded_until or LATEST,
             "limit": limit,
         },
     )
 
 
 def same_text(stretch: Stretch, content: str) -> Query:
-    """By the index on ``valid_at``, like ``places_in``; the texts of the stretch are compared, not read."""
+    """The first recorded; the texts of the stretch are compared, not read."""
     return Query(
         "same text in a stretch of time",
-        """MATCH (e:Episodic) WHERE e.valid_at >= $start AND e.valid_at < $end AND coalesce(e.valid_at, $dusk) < $end
-          AND coalesce(e.group_id, '') = $group AND e.content = $content
-        WITH e ORDER BY e.created_at, e.uuid LIMIT 1 RETURN e.uuid AS uuid""",
-        {
-            "group": stretch.group_id,
-            "start": Instant.of(stretch.start),
-            "end": Instant.of(stretch.end),
-            "content": content,
-        },
+        f"{_IN_STRETCH} AND e.content = $content RETURN e.uuid AS uuid ORDER BY e.created_at, uuid LIMIT 1",
+        {"group": stretch.group_id, "start": stretch.start, "end": stretch.end, "content": content},
     )
 
 
@@ -83,16 +75,12 @@ def mentions_among(episode_uuids: Sequence[str], entity_uuids: Sequence[str]) ->
 
 
 def own_mentions(entity_uuids: Sequence[str], limit_each: int) -> Query:
-    """All but back links: those are younger than their episode and have a uuid of version 5 (its 15th character).
-
-    ``OPTIONAL`` keeps the start at the index: without it every entity is read.
-    """
+    """All but back links: those are younger than their episode and have a uuid of version 5 (its 15th character)."""
     return Query(
         "own mentions",
-        """UNWIND $uuids AS u MATCH (n:Entity {uuid: u}) OPTIONAL MATCH (n)<-[m:MENTIONS]-(e:Episodic)
+        """UNWIND $uuids AS u MATCH (n:Entity {uuid: u})<-[m:MENTIONS]-(e:Episodic)
         WHERE coalesce(m.created_at, $dawn) <= coalesce(e.created_at, $dusk)
           OR substring(coalesce(m.uuid, ''), 14, 1) <> '5'
-        WITH n.uuid AS uuid, collect(DISTINCT e.uuid)[..$limit] AS episodes
-        WHERE size(episodes) > 0 RETURN uuid, episodes""",
+        RETURN n.uuid AS uuid, collect(DISTINCT e.uuid)[..$limit] AS episodes""",
         {"uuids": entity_uuids, "limit": limit_each},
     )

@@ -1,21 +1,15 @@
 """Parts of all Cypher texts: columns, filters and orders. Only constants, never input.
 
-Written against wrong answers of FalkorDB 4.16 (``tests/integration/test_falkordb_wrong_answers.py``):
-
-- A predicate on an indexed edge property loses incoming edges in an undirected match, and ``<`` or ``<=`` on an indexed
-  string matches everything. ``coalesce`` keeps both away from the index. It also spells "unknown": an unknown
-  start sorts before every instant (``$dawn``), an unknown end after (``$dusk``).
-- ``OPTIONAL MATCH … WHERE x IS NULL`` filters before it matches: count instead.
-- ``MATCH`` by property after ``YIELD`` runs once a hit: go along an edge (``OF``), or use startNode and endNode.
-- Labels at both ends of an edge found by its index scan the label: leave them out.
+``coalesce`` spells "unknown": an unknown start sorts before every instant (``$dawn``), an unknown end after
+(``$dusk``). It also keeps a condition from the index of its property, so that a walk starts at its entity, whatever the
+planner takes for rarer: a condition that is to be found by index stands without.
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter
-from graphiti_pkm.storage.graph.values import Instant
 
 FACT_KEYS = (
     "uuid",
@@ -66,8 +60,7 @@ def fact_columns(columns: FactColumns = PRESENT) -> str:
   coalesce(e.episodes, []) AS episodes, coalesce(e.created_at, e.valid_at, '1970-01-01T00:00:00+00:00') AS created_at,
   {columns.expired_at} AS expired_at, {columns.valid_at} AS valid_at, {columns.invalid_at} AS invalid_at,
   {columns.reference_time} AS reference_time,
-  [k IN keys(e) WHERE NOT k IN {list(FACT_KEYS)} AND NOT k ENDS WITH '_embedding' AND typeOf(e[k]) <> 'Vectorf32'
-    | [k, e[k]]]{voided} AS attributes"""
+  [k IN keys(e) WHERE NOT k IN {list(FACT_KEYS)} AND NOT k ENDS WITH '_embedding' | [k, e[k]]]{voided} AS attributes"""
 
 
 FACT_COLUMNS = fact_columns()
@@ -75,8 +68,7 @@ FACT_COLUMNS = fact_columns()
 ENTITY_COLUMNS = f"""
   n.uuid AS uuid, coalesce(n.name, '') AS name, coalesce(n.group_id, '') AS group_id, labels(n) AS labels,
   coalesce(n.created_at, '1970-01-01T00:00:00+00:00') AS created_at, coalesce(n.summary, '') AS summary,
-  [k IN keys(n) WHERE NOT k IN {list(ENTITY_KEYS)} AND NOT k ENDS WITH '_embedding' AND typeOf(n[k]) <> 'Vectorf32'
-    | [k, n[k]]] AS attributes"""
+  [k IN keys(n) WHERE NOT k IN {list(ENTITY_KEYS)} AND NOT k ENDS WITH '_embedding' | [k, n[k]]] AS attributes"""
 
 EPISODE_COLUMNS = """
   e.uuid AS uuid, coalesce(e.name, '') AS name, coalesce(e.group_id, '') AS group_id,
@@ -94,11 +86,12 @@ IS_CURRENT = """CASE WHEN e.expired_at <= $recorded_until THEN 0
   WHEN e.kind IN ['event', 'plan', 'reading'] THEN 0
   WHEN e.voided THEN CASE WHEN e.expired_at > $recorded_until THEN 1 ELSE 0 END ELSE 1 END"""
 """1 or 0, in the world at ``$now``. What was ended or voided after ``$recorded_until`` still held then: pages of one
-cursor agree, and an end recorded before the clock was set back counts.
-
-Each comparison costs a millisecond at 10,000 facts, so what is unknown (null, which no WHEN takes) falls through.
-Only in CASE: in a WHERE of their own these comparisons would go to the index.
+cursor agree, and an end recorded before the clock was set back counts. What is unknown (null, which no WHEN takes)
+falls through.
 """
+
+LATEST = datetime.max.replace(tzinfo=UTC)
+"""The end of a period without one."""
 
 Conditions = tuple[str, dict[str, object]]
 """A WHERE expression with its parameters."""
@@ -115,7 +108,7 @@ def episode_conditions(wanted: EpisodeFilter) -> Conditions:
     ):
         if instant is not None:
             parts.append(part)
-            values[name] = Instant.of(instant)
+            values[name] = instant
     return all_of(parts), values
 
 
@@ -131,7 +124,7 @@ def entity_conditions(wanted: EntityFilter) -> Conditions:
         values["uuids"] = wanted.uuids
     if wanted.recorded_until is not None:
         parts.append("coalesce(n.created_at, $dawn) <= $recorded_until")
-        values["recorded_until"] = Instant.of(wanted.recorded_until)
+        values["recorded_until"] = wanted.recorded_until
     return all_of(parts), values
 
 
@@ -154,8 +147,8 @@ def status_conditions(status: tuple[Sequence[str], datetime], recorded_until: da
     )
     values: dict[str, object] = {
         "status": status[0],
-        "now": Instant.of(status[1]),
-        "recorded_until": Instant.until(recorded_until),
+        "now": status[1],
+        "recorded_until": recorded_until or LATEST,
     }
     return all_of(parts), values
 
@@ -163,3 +156,16 @@ def status_conditions(status: tuple[Sequence[str], datetime], recorded_until: da
 def all_of(parts: Iterable[str]) -> str:
     """Conditions that all have to be true."""
     return " AND ".join(parts)
+
+
+def cosine(one: str, other: str) -> str:
+    """Of two vectors, -1 to 1; Neo4j's own function gives (1 + cosine) / 2."""
+    return f"2 * vector.similarity.cosine({one}, {other}) - 1"
+
+
+def keys_after(keys: Sequence[object] | None, instants: Sequence[int] = ()) -> dict[str, object]:
+    """A cursor's sort keys as parameters ``c0`` and so on; ``instants``: positions of instants."""
+    return {
+        f"c{place}": datetime.fromisoformat(key) if place in instants and isinstance(key, str) else key
+        for place, key in enumerate(keys or ())
+    }

@@ -1,9 +1,7 @@
 """Named queries that walk: the words behind a fact, ways between entities, what surrounds one. Each is bounded.
 
-Paths are searched from both ends, always going on where fewer facts have to be read. Measured on FalkorDB 4.16 at
-100,000 facts with a hub of 10,000: ``allShortestPaths`` with WHERE on the edge is exact, yet goes from one end only, so
-that behind a hub it reads the whole graph; WHERE on the whole path looks at the shortest ones only and loses what the
-filter makes longer; ``shortestPath`` follows one direction; ``algo.SPpaths`` takes no filter.
+Paths are searched hop by hop from both ends (``path_search``), as one query could not be stopped before it reads all
+that lies behind a hub.
 """
 
 from collections.abc import Sequence
@@ -12,9 +10,8 @@ from graphiti_pkm.core.model.queries import FactFilter, Window
 from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.core.model.walks import SourceMode
 from graphiti_pkm.storage.graph.queries.facts import fact_conditions
-from graphiti_pkm.storage.graph.queries.parts import FACT_COLUMNS, IS_CURRENT, RECORDED, STARTS
+from graphiti_pkm.storage.graph.queries.parts import FACT_COLUMNS, IS_CURRENT, RECORDED, STARTS, cosine, keys_after
 from graphiti_pkm.storage.graph.queries.values import Query
-from graphiti_pkm.storage.graph.values import keys_after
 
 _UNIT: dict[SourceMode, str] = {
     "quote": "CASE WHEN q = 1 THEN -1 ELSE p.start END",
@@ -38,10 +35,10 @@ def fact_sources(fact: Fact, group_ids: Sequence[str], mode: SourceMode, window:
       WITH f.fact_embedding AS v, coalesce(f.episodes, []) AS uuids UNWIND uuids AS u
       MATCH (e:Episodic {{uuid: u}}) WHERE coalesce(e.group_id, '') IN $groups
       OPTIONAL MATCH (p:Passage {{episode_uuid: e.uuid}}) WHERE v IS NOT NULL AND p.embedding IS NOT NULL
-      WITH e, p, CASE WHEN p IS NULL THEN -2.0 ELSE 1 - vec.cosineDistance(p.embedding, v) END AS s,
+      WITH e, p, CASE WHEN p IS NULL THEN {NOT_COMPARED}
+          ELSE toInteger(round(({cosine("p.embedding", "v")}) * {COSINE_UNITS})) END AS s,
         CASE WHEN e.uuid <> $quoted THEN 0 WHEN p IS NULL THEN 1
           WHEN p.start < $quote_end AND p.end > $quote_start THEN 1 ELSE 0 END AS q
-      WITH e, p, q, CASE WHEN s >= -1.5 THEN toInteger(round(s * {COSINE_UNITS})) ELSE {NOT_COMPARED} END AS s
       ORDER BY q DESC, s DESC, p.start
       WITH e.uuid AS id, coalesce(e.valid_at, e.created_at, $dawn) AS va, {_UNIT[mode]} AS unit, max(q) AS first,
         max(s) AS score, min(p.start) AS start, max(p.end) AS end, head(collect(p.start)) AS best
@@ -75,11 +72,11 @@ def fact_sources(fact: Fact, group_ids: Sequence[str], mode: SourceMode, window:
 
 
 def is_compared(score: int) -> bool:
-    """False for the score of what has no vector, or one without a direction."""
+    """False for the score of what has no vector."""
     return score > NOT_COMPARED
 
 
-_DEGREE = "indegree({node}, 'RELATES_TO') + outdegree({node}, 'RELATES_TO')"
+_DEGREE = "COUNT {{ ({node})-[:RELATES_TO]-() }}"
 _NOT_VOIDED = "NOT coalesce(e.voided, false)"
 _FACT_KEYS = f"{IS_CURRENT} AS cur, {STARTS} AS va, {RECORDED} AS ca, e.uuid AS id"
 _FACT_ORDER = "cur DESC, va DESC, ca DESC, id"
@@ -99,7 +96,7 @@ def steps(frontier: Sequence[str], wanted: FactFilter, most_each: int) -> Query:
     conditions, values = fact_conditions(wanted)
     return Query(
         "steps",
-        f"""UNWIND $frontier AS u MATCH (h:Entity {{uuid: u}}) WITH h, u MATCH (h)-[e:RELATES_TO]-(o)
+        f"""UNWIND $frontier AS u MATCH (h:Entity {{uuid: u}})-[e:RELATES_TO]-(o)
         WHERE {conditions} AND {_NOT_VOIDED} WITH o, collect(DISTINCT u)[..$most_each] AS before
         RETURN o.uuid AS uuid, before, {_DEGREE.format(node="o")} AS facts""",
         {**values, "frontier": frontier, "most_each": most_each},
@@ -111,7 +108,7 @@ def fact_joining(one_uuid: str, other_uuid: str, wanted: FactFilter) -> Query:
     conditions, values = fact_conditions(wanted)
     return Query(
         "fact joining",
-        f"""MATCH (h:Entity {{uuid: $one}}), (o:Entity {{uuid: $other}}) MATCH (h)-[e:RELATES_TO]-(o)
+        f"""MATCH (:Entity {{uuid: $one}})-[e:RELATES_TO]-(:Entity {{uuid: $other}})
         WHERE {conditions} AND {_NOT_VOIDED} WITH e, {_FACT_KEYS} ORDER BY {_FACT_ORDER} LIMIT 1
         RETURN {FACT_COLUMNS}""",
         {**values, "one": one_uuid, "other": other_uuid},
@@ -123,7 +120,7 @@ def ring(inner: Sequence[str], seen: Sequence[str], wanted: FactFilter, limit: i
     conditions, values = fact_conditions(wanted)
     return Query(
         "ring",
-        f"""UNWIND $inner AS u MATCH (h:Entity {{uuid: u}}) WITH h MATCH (h)-[e:RELATES_TO]-(o)
+        f"""UNWIND $inner AS u MATCH (h:Entity {{uuid: u}})-[e:RELATES_TO]-(o)
         WHERE {conditions} AND {_NOT_VOIDED} AND NOT o.uuid IN $seen AND coalesce(o.group_id, '') IN $groups
         WITH o.uuid AS uuid, coalesce(o.name, '') AS name, count(e) AS facts ORDER BY facts DESC, name, uuid
         WITH collect(uuid) AS uuids RETURN size(uuids) AS total, uuids[..$limit] AS uuids""",
@@ -134,7 +131,7 @@ def ring(inner: Sequence[str], seen: Sequence[str], wanted: FactFilter, limit: i
 def facts_among(uuids: Sequence[str], wanted: FactFilter, limit: int) -> tuple[Query, Query]:
     """Facts with both ends in a list: the first of each pair of entities before the second of any; and their total."""
     conditions, values = fact_conditions(wanted)
-    matched = f"""UNWIND $uuids AS u MATCH (h:Entity {{uuid: u}}) WITH h, u MATCH (h)-[e:RELATES_TO]->(o)
+    matched = f"""UNWIND $uuids AS u MATCH (h:Entity {{uuid: u}})-[e:RELATES_TO]->(o)
       WHERE {conditions} AND {_NOT_VOIDED} AND o.uuid IN $uuids"""
     values["uuids"] = uuids
     return (

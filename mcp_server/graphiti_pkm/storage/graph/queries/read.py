@@ -12,10 +12,10 @@ from graphiti_pkm.storage.graph.queries.parts import (
     RECORDED,
     entity_conditions,
     fact_columns,
+    keys_after,
     status_conditions,
 )
 from graphiti_pkm.storage.graph.queries.values import Query, Row, digest
-from graphiti_pkm.storage.graph.values import keys_after
 
 NAME_COLUMNS = """
   k.key AS key, k.group_id AS group_id, k.text AS text, k.spellings AS spellings, k.entity_uuid AS entity_uuid,
@@ -39,7 +39,7 @@ _UUID_PATTERNS = {"entity": "(r:Entity)", "episode": "(r:Episodic)", "fact": "()
 
 
 def uuids(kind: str, prefix: str, group_ids: Sequence[str], limit: int) -> Query:
-    """Uuids that start with ``prefix``; a scan of the groups, as FalkorDB's index compares strings wrongly."""
+    """Uuids that start with ``prefix``."""
     return Query(
         "uuids by prefix",
         f"MATCH {_UUID_PATTERNS[kind]} WHERE r.group_id IN $groups AND r.uuid STARTS WITH $prefix "
@@ -112,9 +112,8 @@ def unnamed(group_id: str, normalised: Sequence[str]) -> Query:
     return Query(
         "entities without a name node",
         f"""MATCH (n:Entity {{group_id: $group}}) WHERE {_NORMALISED} IN $normalised
-        OPTIONAL MATCH (k:Name {{entity_uuid: n.uuid}})
-        WITH n.uuid AS uuid, n.name AS name, count(k) AS named WHERE named = 0
-        RETURN uuid, name ORDER BY uuid""",
+          AND NOT EXISTS {{ MATCH (:Name {{entity_uuid: n.uuid}}) }}
+        RETURN n.uuid AS uuid, n.name AS name ORDER BY uuid""",
         {"group": group_id, "normalised": normalised},
     )
 
@@ -165,7 +164,7 @@ def facts_between(group_id: str, source_uuid: str, target_uuid: str, limit: int)
     """In this direction, not voided, newest created first."""
     return Query(
         "facts between",
-        f"""MATCH (h:Entity {{uuid: $source}}), (o:Entity {{uuid: $target}}) MATCH (h)-[e:RELATES_TO]->(o)
+        f"""MATCH (:Entity {{uuid: $source}})-[e:RELATES_TO]->(:Entity {{uuid: $target}})
         WHERE {_IN_GROUPS} AND {_NOT_VOIDED} {_NEWEST_CREATED} RETURN {FACT_COLUMNS}""",
         {"source": source_uuid, "target": target_uuid, "groups": [group_id], "limit": limit},
     )
@@ -240,10 +239,10 @@ def entity_page(wanted: EntityFilter, window: Window) -> tuple[Query, Query]:
     if wanted.status is not None:
         is_so, more = status_conditions(wanted.status, wanted.recorded_until)
         matched = f"""MATCH (n)-[e:RELATES_TO]->(w) WHERE e.name = 'HAS_STATUS' AND {is_so}
-        WITH DISTINCT n WHERE 'Entity' IN labels(n) AND {conditions}"""
+        WITH DISTINCT n WHERE n:Entity AND {conditions}"""
         values |= more
     after = "WHERE name > $c0 OR (name = $c0 AND id > $c1) WITH n, name, id" if window.after else ""
-    keys = {f"c{i}": key for i, key in enumerate(window.after or ())}
+    keys = keys_after(window.after)
     return (
         Query(
             "entities by name",
@@ -351,8 +350,8 @@ def entity_support(entity_uuids: Sequence[str]) -> Query:
     return Query(
         "entity support",
         """UNWIND $uuids AS u MATCH (n:Entity {uuid: u})
-        OPTIONAL MATCH (n)<-[:MENTIONS]-(e) WITH n, count(DISTINCT e) AS mentions
-        OPTIONAL MATCH (n)-[f:RELATES_TO]-() RETURN n.uuid AS uuid, mentions, count(DISTINCT f) AS facts""",
+        RETURN n.uuid AS uuid, COUNT { MATCH (n)<-[:MENTIONS]-(e) RETURN DISTINCT e } AS mentions,
+          COUNT { (n)-[:RELATES_TO]-() } AS facts""",
         {"uuids": entity_uuids},
     )
 
@@ -364,14 +363,14 @@ def distances(center_uuid: str, entity_uuids: Sequence[str]) -> tuple[Query, Que
         Query("hops 0", "MATCH (c:Entity {uuid: $center}) WHERE c.uuid IN $uuids RETURN c.uuid AS uuid", values),
         Query(
             "hops 1",
-            """UNWIND $uuids AS u MATCH (c:Entity {uuid: $center}), (o:Entity {uuid: u})
-            MATCH (o)-[:RELATES_TO]-(c) RETURN DISTINCT o.uuid AS uuid""",
+            """UNWIND $uuids AS u MATCH (:Entity {uuid: $center})-[:RELATES_TO]-(o:Entity {uuid: u})
+            RETURN DISTINCT o.uuid AS uuid""",
             values,
         ),
         Query(
             "hops 2",
-            """UNWIND $uuids AS u MATCH (c:Entity {uuid: $center}), (o:Entity {uuid: u})
-            MATCH (o)-[:RELATES_TO]-(m)-[:RELATES_TO]-(c) RETURN DISTINCT o.uuid AS uuid""",
+            """UNWIND $uuids AS u MATCH (:Entity {uuid: $center})-[:RELATES_TO]-()-[:RELATES_TO]-(o:Entity {uuid: u})
+            RETURN DISTINCT o.uuid AS uuid""",
             values,
         ),
     )

@@ -5,7 +5,6 @@ from datetime import datetime
 
 from graphiti_pkm.storage.graph.queries.parts import EPISODE_COLUMNS
 from graphiti_pkm.storage.graph.queries.values import Query
-from graphiti_pkm.storage.graph.values import Instant
 
 SAGA_KEYS = (
     "uuid",
@@ -29,15 +28,14 @@ MERGE (a)-[n:NEXT_EPISODE]->(b)
 ON CREATE SET n.uuid = r.uuid, n.group_id = r.group_id, n.created_at = r.created_at"""
 DELETE_SAGAS = "MATCH (s:Saga {uuid: r}) DETACH DELETE s"
 DELETE_COMMUNITIES = "MATCH (c:Community {group_id: r}) DETACH DELETE c"
-COMMUNITIES = """MERGE (c:Community {uuid: r.uuid}) SET c = r.properties
-SET c.name_embedding = CASE WHEN r.vector IS NULL THEN NULL ELSE vecf32(r.vector) END"""
+COMMUNITIES = "MERGE (c:Community {uuid: r.uuid}) SET c = r.properties, c.name_embedding = r.vector"
 MEMBERS = """MATCH (c:Community {uuid: r.community_uuid}) MATCH (n:Entity {uuid: r.entity_uuid})
 MERGE (c)-[m:HAS_MEMBER]->(n) ON CREATE SET m.uuid = r.uuid, m.group_id = r.group_id, m.created_at = r.created_at"""
 FORGET_COMMUNITIES = "MATCH (n:Entity {uuid: r})<-[:HAS_MEMBER]-(c:Community) DETACH DELETE c"
 
 
 def find(group_id: str, uuid: str, name: str) -> Query:
-    """By uuid or name; the index trims names, so the caller compares them again."""
+    """By uuid or name."""
     return Query(
         "sagas by name",
         f"""MATCH (s:Saga) WHERE s.group_id = $group AND (s.uuid = $uuid OR s.name = $name)
@@ -61,10 +59,10 @@ def episodes(saga_uuid: str, recorded_after: datetime | None, limit: int) -> Que
     return Query(
         "episodes of a saga",
         f"""MATCH (s:Saga {{uuid: $uuid}})-[:HAS_EPISODE]->(e:Episodic)
-        WHERE e.group_id = s.group_id AND coalesce(e.created_at, $dawn) > $after
+        WHERE e.group_id = s.group_id AND coalesce(e.created_at, $dawn) > coalesce($after, $dawn)
         WITH DISTINCT e ORDER BY e.created_at, e.uuid LIMIT $limit
         OPTIONAL MATCH (e)<-[:OF]-(s:SearchText) RETURN {EPISODE_COLUMNS} ORDER BY created_at, uuid""",
-        {"uuid": saga_uuid, "after": Instant.of(recorded_after) if recorded_after else Instant(), "limit": limit},
+        {"uuid": saga_uuid, "after": recorded_after, "limit": limit},
     )
 
 

@@ -1,4 +1,7 @@
-"""Full text. One ``scope`` word per group and kind keeps groups apart inside the index."""
+"""Full text. One ``scope`` word per group and kind keeps groups apart inside the index.
+
+The indexes are Lucene's, with its English analyzer. Both stores fold texts, weigh words and spell names as here.
+"""
 
 import hashlib
 import math
@@ -19,7 +22,6 @@ from graphiti_pkm.storage.graph.queries.parts import (
     episode_conditions,
 )
 from graphiti_pkm.storage.graph.queries.values import Query
-from graphiti_pkm.storage.graph.values import FullText, Instant, SearchText
 
 ScopeKind = Literal["entity", "episode", "fact"]
 
@@ -27,14 +29,21 @@ _MAX_JOINED_WORDS = 6
 _MAX_POSSESSIVE_WORDS = 4
 _MAX_SPLIT_LENGTH = 48
 _WORD_BYTES = 120
-"""A word of more than 128 bytes of UTF-8 is indexed but never found."""
+"""Longer words are cut, in texts and in questions."""
 
 _WORD = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’‘ʼ＇]s(?![^\W_])", re.IGNORECASE)
 
+NODES_INDEX, FACTS_INDEX = "pkm_search_text", "pkm_facts"
+_STOP_WORDS = re.compile(
+    "a|an|and|are|as|at|be|but|by|for|if|in|into|is|it|no|not|of|on|or|such|that|the|their|then|there|these|they|"
+    "this|to|was|will|with"
+)
+"""The analyzer drops these, of which names are made ("Will"). With a digit at the end they are ordinary words."""
+
 _ASKED = "UNWIND range(0, size($asked) - 1) AS place WITH place, $asked[place] AS one"
-_FOUND_NODES = "CALL db.idx.fulltext.queryNodes('SearchText', one.words) YIELD node"
-_FOUND_FACTS = "CALL db.idx.fulltext.queryRelationships('RELATES_TO', one.words) YIELD relationship"
+_FOUND_NODES = f"CALL db.index.fulltext.queryNodes('{NODES_INDEX}', one.words) YIELD node"
+_FOUND_FACTS = f"CALL db.index.fulltext.queryRelationships('{FACTS_INDEX}', one.words) YIELD relationship"
 WORDED_ENTITIES = f"""{_ASKED} {_FOUND_NODES} WITH node, place, one.weight AS weight
   MATCH (node)-[:OF]->(n:Entity) WHERE"""
 WORDED_FACTS = f"""{_ASKED} {_FOUND_FACTS}
@@ -51,20 +60,25 @@ def scope(group_id: str, kind: ScopeKind) -> str:
     return f"s{hashlib.sha256(group_id.encode()).hexdigest()[:24]}{kind}0"
 
 
-def searchable(text: str) -> SearchText:
-    """The text as indexed: its folded words, each cut to what the index can find."""
-    return SearchText(" ".join(_folded(text)))
+def searchable(text: str) -> str:
+    """The folded words of a text, none of them too long."""
+    return " ".join(_folded(text))
 
 
-def searchable_with_parts(text: str) -> SearchText:
+def searchable_with_parts(text: str) -> str:
     """As ``searchable``, with hyphenated words as one, and with parts of words, by which inner words are found."""
     parts = map(_cut, (*dict.fromkeys(joined_words(text)), *word_parts(text)))
-    return SearchText(" ".join((searchable(text), *parts)))
+    return " ".join((searchable(text), *parts))
 
 
-def searchable_name(name: str, summary: str = "") -> SearchText:
+def searchable_name(name: str, summary: str = "") -> str:
     """As ``searchable``, with beginnings of a name's words, by which similar spellings are found."""
-    return SearchText(" ".join((searchable(f"{name} {summary}"), *name_beginnings(name))))
+    return " ".join((searchable(f"{name} {summary}"), *name_beginnings(name)))
+
+
+def indexed(searchable_text: str) -> str:
+    """The words as the index takes them, so that none is dropped."""
+    return " ".join(f"{word}0" if _STOP_WORDS.fullmatch(word) else word for word in searchable_text.split())
 
 
 def spelling_key(name: Name, text: str) -> str:
@@ -83,20 +97,31 @@ def name_texts(name: Name) -> Iterator[tuple[str, str]]:
 class Weighed(NamedTuple):
     """A word of a search, and what it adds to the score of a record."""
 
-    words: FullText
+    words: str
+    """As the index is asked."""
     weight: int
     held: int
     """The number of texts of the groups that contain it."""
 
 
-def asked_words(terms: Sequence[str], group_ids: Sequence[str], kind: ScopeKind) -> list[FullText]:
+def asked_words(terms: Sequence[str], group_ids: Sequence[str], kind: ScopeKind) -> list[str]:
     """Each word of the terms separately, in these groups; folded again, so that nothing can be query syntax."""
     words = dict.fromkeys(word for term in terms for word in _folded(term))
-    scopes = [scope(group, kind) for group in group_ids]
-    return [FullText(scopes, [word], "search_" if kind == "fact" else "") for word in words] if scopes else []
+    return [_lucene([word], group_ids, kind) for word in words] if group_ids else []
 
 
-def word_counts(asked: Sequence[FullText], kind: ScopeKind) -> Query:
+def _lucene(phrases: Sequence[str], group_ids: Sequence[str], kind: ScopeKind) -> str:
+    """Any of these in any of the groups; the scope does not affect the score.
+
+    A word is a phrase too: the analyzer splits characters without spaces into words, which must be adjacent.
+    """
+    prefix = "search_" if kind == "fact" else ""
+    scopes = " OR ".join(scope(group, kind) for group in group_ids)
+    quoted = " OR ".join(f'"{indexed(phrase)}"' for phrase in phrases)
+    return f"+{prefix}scope:({scopes})^0 +{prefix}text:({quoted})"
+
+
+def word_counts(asked: Sequence[str], kind: ScopeKind) -> Query:
     """The number of texts of the groups that contain each word, by its position; words without any are left out."""
     found, hit = (_FOUND_FACTS, "relationship") if kind == "fact" else (_FOUND_NODES, "node")
     return Query(
@@ -106,7 +131,7 @@ def word_counts(asked: Sequence[FullText], kind: ScopeKind) -> Query:
     )
 
 
-def weighed(asked: Sequence[FullText], held: Mapping[int, int]) -> list[Weighed]:
+def weighed(asked: Sequence[str], held: Mapping[int, int]) -> list[Weighed]:
     """The words that occur, rarest first, weighed by their rarity in the groups.
 
     The engine's own weights count the texts of all groups: other users' texts would decide what is found.
@@ -192,14 +217,8 @@ def _best(
 
 def episodes_naming(group_id: str, name: str, before: datetime, after: str | None, limit: int) -> Query:
     """Spaces and hyphens inside a name are optional, so every joining and every division in two is a phrase."""
-    values: dict[str, object] = {
-        "before": Instant.of(before),
-        "after": after or "",
-        "limit": limit,
-        "groups": [group_id],
-    }
+    values: dict[str, object] = {"before": before, "after": after or "", "limit": limit, "groups": [group_id]}
     matching = "coalesce(e.created_at, $dawn) < $before AND coalesce(e.uuid, '') > $after"
-    found = f"ORDER BY e.uuid LIMIT $limit RETURN {EPISODE_COLUMNS} ORDER BY uuid"
     phrases = name_spellings(name)
     if not phrases:
         return Query(
@@ -211,10 +230,10 @@ def episodes_naming(group_id: str, name: str, before: datetime, after: str | Non
         )
     return Query(
         "episodes naming",
-        f"""CALL db.idx.fulltext.queryNodes('SearchText', $words) YIELD node
+        f"""CALL db.index.fulltext.queryNodes('{NODES_INDEX}', $words) YIELD node
         MATCH (node)-[:OF]->(e:Episodic) WHERE coalesce(e.group_id, '') IN $groups AND {matching}
-        WITH e, node AS s {found}""",
-        {**values, "words": FullText([scope(group_id, "episode")], phrases, are_phrases=True)},
+        WITH e, node AS s ORDER BY e.uuid LIMIT $limit RETURN {EPISODE_COLUMNS} ORDER BY uuid""",
+        {**values, "words": _lucene(phrases, [group_id], "episode")},
     )
 
 

@@ -7,13 +7,9 @@ candidates come from.
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter
 from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.storage.graph.queries.facts import facts_matched
-from graphiti_pkm.storage.graph.queries.parts import Conditions, entities_matched, episode_conditions
+from graphiti_pkm.storage.graph.queries.parts import Conditions, cosine, entities_matched, episode_conditions
 from graphiti_pkm.storage.graph.queries.values import Query
 from graphiti_pkm.storage.graph.vector_indexes import ENTITIES, FACTS, PASSAGES, Embedded
-
-_COSINE = "1 - vec.cosineDistance({vector}, vecf32($vector))"
-_IS_NUMBER = "score >= -2"
-"""False for the -nan that a zero vector gives."""
 
 
 def candidates(kind: Embedded, k: int | None, *, in_groups: bool = True) -> str:
@@ -31,9 +27,9 @@ def best(kind: Embedded, matched: Conditions, vector: Vector, limit: int, k: int
     one = kind.variable
     return Query(
         f"nearest {kind.name}",
-        f"""{text} WITH {one}.uuid AS uuid, {_COSINE.format(vector=f"{one}.{kind.vector}")} AS score WHERE {_IS_NUMBER}
-        WITH uuid, score ORDER BY score DESC, uuid LIMIT $limit RETURN uuid, score""",
-        {**values, "vector": vector, "limit": limit, **_asked(k)},
+        f"""{text} WITH {one}.uuid AS uuid, {cosine(f"{one}.{kind.vector}", "$vector")} AS score
+        ORDER BY score DESC, uuid LIMIT $limit RETURN uuid, score""",
+        {**values, "vector": vector, "limit": limit, "k": k},
     )
 
 
@@ -62,18 +58,12 @@ def nearest_episodes(vector: Vector, wanted: EpisodeFilter, limit: int, k: int |
     return Query(
         "nearest episodes",
         f"""{found} {where}
-        WITH e.episode_uuid AS uuid, {_COSINE.format(vector="e.embedding")} AS score WHERE {_IS_NUMBER}
-        WITH uuid, max(score) AS score ORDER BY score DESC, uuid LIMIT $limit
-        MATCH (p:Passage {{episode_uuid: uuid}}) WHERE p.embedding IS NOT NULL
-        WITH uuid, score, p, {_COSINE.format(vector="p.embedding")} AS own WHERE own >= score
+        WITH e.episode_uuid AS uuid, max({cosine("e.embedding", "$vector")}) AS score
+        ORDER BY score DESC, uuid LIMIT $limit
+        MATCH (p:Passage {{episode_uuid: uuid}}) WHERE {cosine("p.embedding", "$vector")} >= score
         RETURN uuid, score, p.start AS start, p.end AS end ORDER BY score DESC, uuid, start""",
-        {**values, "vector": vector, "limit": limit, **_asked(k)},
+        {**values, "vector": vector, "limit": limit, "k": k},
     )
-
-
-def alive(kind: Embedded, vector: Vector, k: int) -> Query:
-    """How many of ``k`` hits exist: deleted vectors still count among them."""
-    return Query("index hits", f"{kind.hits} RETURN count({kind.variable}) AS alive", {"vector": vector, "k": k})
 
 
 def total(kind: Embedded) -> Query:
@@ -90,7 +80,3 @@ def sizes(kind: Embedded) -> Query:
         RETURN coalesce({one}.group_id, '') AS id, count({one}) AS total""",
         {},
     )
-
-
-def _asked(k: int | None) -> dict[str, object]:
-    return {} if k is None else {"k": k}

@@ -1,25 +1,17 @@
-"""One write as one query: sections in subqueries, with the marker at the end.
+"""One write as one query: a section for each kind of change, with the marker at the end.
 
-FalkorDB rolls back a single query as a whole if any part fails, which MULTI does not. A section without data is left
-out; the texts are constants except for entity labels.
+A section is a text for each row ``r``. One without rows is left out.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from graphiti_pkm.storage.graph.checks import checked_label
 from graphiti_pkm.storage.graph.queries.locks import FENCED
 from graphiti_pkm.storage.graph.queries.values import Query, Row
 
-_ONCE = """OPTIONAL MATCH (w:Write {uuid: $write}) WITH count(w) AS times
-UNWIND CASE times WHEN 0 THEN [1] ELSE [] END AS go"""
+_ONCE = "WITH true AS go WHERE NOT EXISTS { MATCH (:Write {uuid: $write}) }"
 """No row when the marker is there: then nothing below runs."""
 
-_ONCE_FENCED = _ONCE.replace("WITH count(w) AS times", "WITH l, count(w) AS times")
-"""Makes no row of none, which a count alone would."""
-
 _MARK = "CREATE (:Write {uuid: $write}) RETURN 1 AS done"
-
-_SET_VECTOR = "CASE WHEN r.vector IS NULL THEN old ELSE vecf32(r.vector) END"
 
 DIMENSION = "MERGE (m:Meta {id: 'database'}) SET m.dimension = coalesce(m.dimension, r)"
 
@@ -27,6 +19,13 @@ EPISODES = """MERGE (e:Episodic {uuid: r.uuid}) SET e = r.properties
 MERGE (s:SearchText {id: r.uuid})
 SET s.scope = r.scope, s.text = r.text, s.corrected = coalesce(s.corrected, false) OR r.corrected
 MERGE (s)-[:OF]->(e)"""
+
+ENTITIES = """MERGE (n:Entity {uuid: r.uuid})
+SET n:$(r.labels) REMOVE n:$([label IN labels(n) WHERE NOT label IN r.labels])
+WITH n, r, n.name_embedding AS old SET n = r.properties, n.name_embedding = coalesce(r.vector, old)
+MERGE (s:SearchText {id: r.uuid}) SET s.scope = r.scope, s.text = r.text
+MERGE (s)-[:OF]->(n)"""
+"""No labels but these stay."""
 
 NAMES = """MERGE (k:Name {id: r.id})
 ON CREATE SET k.key = r.key, k.entity_uuid = r.entity_uuid, k.group_id = r.group_id, k.text = r.text
@@ -40,9 +39,9 @@ MATCH (n:Entity {uuid: r.entity_uuid})
 MERGE (s:SearchText {id: r.id}) SET s.scope = r.scope, s.text = r.search_text
 MERGE (s)-[:OF]->(n)"""
 
-FACTS = f"""MATCH (h:Entity {{uuid: r.source_uuid}}) MATCH (o:Entity {{uuid: r.target_uuid}})
-MERGE (h)-[e:RELATES_TO {{uuid: r.uuid}}]->(o)
-WITH e, r, e.fact_embedding AS old SET e = r.properties SET e.fact_embedding = {_SET_VECTOR}"""
+FACTS = """MATCH (h:Entity {uuid: r.source_uuid}) MATCH (o:Entity {uuid: r.target_uuid})
+MERGE (h)-[e:RELATES_TO {uuid: r.uuid}]->(o)
+WITH e, r, e.fact_embedding AS old SET e = r.properties, e.fact_embedding = coalesce(r.vector, old)"""
 
 FACT_UPDATES = """MATCH ()-[e:RELATES_TO {uuid: r.uuid}]->()
 SET e.episodes = r.episodes, e.valid_at = r.valid_at, e.invalid_at = r.invalid_at, e.expired_at = r.expired_at,
@@ -54,23 +53,20 @@ SET e.episodes = r.episodes, e.valid_at = r.valid_at, e.invalid_at = r.invalid_a
 MENTIONS = """MATCH (e:Episodic {uuid: r.episode_uuid}) MATCH (n:Entity {uuid: r.entity_uuid})
 MERGE (e)-[m:MENTIONS]->(n) ON CREATE SET m.uuid = r.uuid, m.group_id = r.group_id, m.created_at = r.created_at"""
 
-PASSAGES = f"""MATCH (e:Episodic {{uuid: r.episode_uuid}})
-MERGE (p:Passage {{uuid: r.uuid}})
-WITH e, p, r, p.embedding AS old
-SET p = {{uuid: r.uuid, episode_uuid: r.episode_uuid, paragraph: r.paragraph, sentence: r.sentence, start: r.start,
-  end: r.end, group_id: e.group_id, valid_at: e.valid_at, created_at: e.created_at, embedding: 0}}
-SET p.embedding = {_SET_VECTOR}"""
+PASSAGES = """MATCH (e:Episodic {uuid: r.episode_uuid})
+MERGE (p:Passage {uuid: r.uuid})
+SET p = {uuid: r.uuid, episode_uuid: r.episode_uuid, paragraph: r.paragraph, sentence: r.sentence, start: r.start,
+  end: r.end, group_id: e.group_id, valid_at: e.valid_at, created_at: e.created_at,
+  embedding: coalesce(r.vector, p.embedding)}"""
 
-ENTITY_VECTORS = """MATCH (n:Entity {uuid: r.uuid}) WHERE n.name_embedding IS NULL
-SET n.name_embedding = vecf32(r.vector)"""
+ENTITY_VECTORS = "MATCH (n:Entity {uuid: r.uuid}) WHERE n.name_embedding IS NULL SET n.name_embedding = r.vector"
 FACT_VECTORS = """MATCH ()-[e:RELATES_TO {uuid: r.uuid}]->() WHERE e.fact_embedding IS NULL
-SET e.fact_embedding = vecf32(r.vector)"""
-PASSAGE_VECTORS = """MATCH (p:Passage {uuid: r.uuid}) WHERE p.embedding IS NULL
-SET p.embedding = vecf32(r.vector)"""
+SET e.fact_embedding = r.vector"""
+PASSAGE_VECTORS = "MATCH (p:Passage {uuid: r.uuid}) WHERE p.embedding IS NULL SET p.embedding = r.vector"
 """Only where there is none: a vector made meanwhile is kept."""
 
 CHANGES = """MERGE (c:Change {uuid: r.uuid}) SET c = r
-WITH c, r OPTIONAL MATCH ()-[e:RELATES_TO {uuid: r.fact_uuid}]->()
+WITH c, r MATCH ()-[e:RELATES_TO {uuid: r.fact_uuid}]->()
 SET c.source_uuid = startNode(e).uuid, c.target_uuid = endNode(e).uuid"""
 """The event keeps both entities when the fact is removed, so it is still found among an entity's changes."""
 
@@ -136,45 +132,23 @@ SET g.recorded_at = CASE WHEN coalesce(g.recorded_at, $dawn) < $recorded_at THEN
 """The newest time: a clock that is set back does not move it."""
 NAMES_CHANGED = """MERGE (g:Group {id: r})
 SET g.names_version = CASE WHEN coalesce(g.names_version, 0) < $stamp THEN $stamp ELSE g.names_version + 1 END"""
-GROUP_STILL_HOLDS = """OPTIONAL MATCH (e:Episodic {group_id: r}) WITH r, e LIMIT 1
-OPTIONAL MATCH (n:Entity {group_id: r}) WITH r, e, n LIMIT 1
-MERGE (g:Group {id: r}) SET g.holds = (e IS NOT NULL OR n IS NOT NULL)"""
-
-LABELS = "UNWIND $uuids AS u MATCH (n:Entity {uuid: u}) RETURN n.uuid AS uuid, labels(n) AS labels"
+GROUP_STILL_HOLDS = """MERGE (g:Group {id: r})
+SET g.holds = EXISTS { MATCH (:Episodic {group_id: r}) } OR EXISTS { MATCH (:Entity {group_id: r}) }"""
 
 Section = tuple[str, Sequence[object]]
 """The query text for each row ``r``, and the rows."""
-
-
-def entities(label: str | None, outdated: Sequence[str]) -> str:
-    """The section for entities of one type; ``outdated`` are labels they no longer have.
-
-    Raises:
-        InvalidInput: the label is no plain word.
-    """
-    added = "".join(f":{_label(name)}" for name in ("Entity", label) if name is not None)
-    removed = f"REMOVE n{''.join(f':{_label(name)}' for name in outdated)}" if outdated else ""
-    return f"""MERGE (n:Entity {{uuid: r.uuid}}) SET n{added} {removed}
-    WITH n, r, n.name_embedding AS old SET n = r.properties SET n.name_embedding = {_SET_VECTOR}
-    MERGE (s:SearchText {{id: r.uuid}}) SET s.scope = r.scope, s.text = r.text
-    MERGE (s)-[:OF]->(n)"""
 
 
 def write(
     write_uuid: str, sections: Sequence[Section], values: Mapping[str, object], fence: Mapping[str, object] | None
 ) -> Query:
     """The whole write; does nothing if its marker exists, or if ``fence`` is not the newest."""
-    filled = [(text, items) for text, items in sections if items]
-    parts = list(_subqueries(filled))
-    parameters = {f"s{i}": items for i, (_, items) in enumerate(filled)}
-    first = [_ONCE] if fence is None else [FENCED, _ONCE_FENCED]
-    values = {"write": write_uuid, **values, **parameters, **(fence or {})}
+    filled = [(text, rows) for text, rows in sections if rows]
+    first = [_ONCE] if fence is None else [FENCED, _ONCE]
+    parts = [f"CALL () {{ UNWIND $s{i} AS r {text} }}" for i, (text, _) in enumerate(filled)]
+    given = {f"s{i}": rows for i, (_, rows) in enumerate(filled)}
+    values = {"write": write_uuid, **values, **given, **(fence or {})}
     return Query("write", "\n".join([*first, *parts, _MARK]), values)
-
-
-def labels(uuids: Sequence[str]) -> Query:
-    """Labels of entities."""
-    return Query("labels", LABELS, {"uuids": uuids})
 
 
 def applied(write_uuids: Sequence[str]) -> Query:
@@ -182,16 +156,6 @@ def applied(write_uuids: Sequence[str]) -> Query:
     return Query(
         "markers", "UNWIND $uuids AS u MATCH (w:Write {uuid: u}) RETURN DISTINCT w.uuid AS uuid", {"uuids": write_uuids}
     )
-
-
-def _subqueries(sections: Sequence[Section]) -> Iterator[str]:
-    """``count`` returns one row whether or not anything matched; an UNWIND of nothing would end the query."""
-    for i, (text, _) in enumerate(sections):
-        yield f"CALL {{ UNWIND $s{i} AS r {text} RETURN count(*) AS c{i} }}"
-
-
-def _label(name: str) -> str:
-    return f"`{checked_label(name)}`"
 
 
 def vector_row(uuid: str, row: Row, vectors: Mapping[str, object]) -> Row:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TypeAlias, TypeVar
 
 from graphiti_pkm.storage.graph.sqlite import schema
-from graphiti_pkm.storage.journal.connection import FAILING, JournalFile, plain_errors
+from graphiti_pkm.storage.journal.connection import SILENT, JournalFile, plain_errors
 from graphiti_pkm.storage.journal.schema import transaction
 
 Row: TypeAlias = sqlite3.Row
@@ -27,7 +27,7 @@ class SqliteFile:
     def __init__(self, file: JournalFile) -> None:
         """``file`` makes, checks and migrates the file; the tables of the graph are made here."""
         self._file = file
-        self.silence = FAILING.format(data_dir=file.data_dir)
+        self.silence = SILENT.format(data_dir=file.data_dir)
         """Why writes are refused if none comes back."""
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="sqlite-read")
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="sqlite-write")
