@@ -16,7 +16,7 @@ from tests.docker_check.service import Service, services_of
 from tests.docker_check.tools import DOCKER, run
 from tests.e2e.support import until
 
-from graphiti_pkm.storage.journal.connection import MEMORY
+from graphiti_pkm.storage.journal.connection import JOURNAL, MEMORY
 
 IMPOSSIBLE = {"librechat", "mongodb"}
 """Services whose programs are in their images only."""
@@ -141,7 +141,8 @@ class Project:
             return []
         code = self._memory.stop()
         problems = [] if code == 0 else [f"exit code {code}", *self.said]
-        problems += [f"{log.name} is left, so it was not closed" for log in self._place.data.glob("*.sqlite3-wal")]
+        logs = [log for log in (f"{MEMORY}-wal", f"{JOURNAL}-wal") if (self._place.data / log).exists()]
+        problems += [f"{log} is left, so its file was not closed" for log in logs]
         self._memory = None
         for name in list(self._databases):
             self._databases.pop(name).stop()

@@ -64,15 +64,14 @@ def started_once(data_dir: Path) -> None:
 
 
 def processes_naming(data_dir: Path) -> list[str]:
-    """Command lines of all processes that name the directory."""
+    """Command lines of all processes that have the directory in their environment, as servers and their children."""
     found = []
-    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+    for entry in Path("/proc").glob("[0-9]*/environ"):
         try:
-            command = entry.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:  # it ended meanwhile
+            if os.fsencode(data_dir) in entry.read_bytes():
+                found.append(entry.with_name("cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+        except OSError:  # it ended meanwhile, or is another user's
             continue
-        if str(data_dir) in command:
-            found.append(command)
     return found
 
 

@@ -1,6 +1,9 @@
 """Damaged, newer, foreign and full stores under real server processes: what is said, what is kept, what helps."""
 
+# ruff: noqa: ASYNC240 - a test may block its own loop for a file
+
 import asyncio
+import os
 import random
 import resource
 import shutil
@@ -10,10 +13,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from graphiti_pkm.storage.graph.embedded.redis_socket import command
 from mcp.client import Client
 from tests.e2e.support import call, over_http, over_stdio, run, serving
-from tests.integration.embedded_support import endpoint
 from tests.protocol.support import DEFAULT_TOOLS, error_of
 
 NOTES = [f"Note {number}: Ines and Tom spoke about Heron." for number in range(6)]
@@ -43,7 +44,7 @@ async def refusal(data_dir: Path) -> tuple[str, str]:
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data directory with the notes in it and a backup beside it, which nobody uses any more."""
+    """A data directory with the notes in it and a backup beside it."""
     directory = tmp_path_factory.mktemp("template") / "data"
 
     async def tell() -> None:
@@ -64,15 +65,30 @@ def told(template: Path, data_dir: Path) -> Path:
     return data_dir
 
 
-async def test_a_corrupted_journal_is_left_alone_and_restored_from_a_backup(told: Path, template: Path) -> None:
-    journal = told / "journal.sqlite3"
-    damaged = b"damaged " * 64 + journal.read_bytes()[512:]
-    journal.write_bytes(damaged)
+def beheaded(file: Path) -> None:
+    file.write_bytes(b"damaged " * 64 + file.read_bytes()[512:])
+
+
+def emptied(file: Path) -> None:
+    os.truncate(file, 0)
+
+
+def cut(file: Path) -> None:
+    os.truncate(file, file.stat().st_size // 2)
+
+
+@pytest.mark.parametrize("damage", [beheaded, emptied, cut])
+async def test_a_damaged_file_is_left_alone_and_restored_from_a_backup(
+    told: Path, template: Path, damage: Callable[[Path], None]
+) -> None:
+    memory = told / "memory.sqlite3"
+    damage(memory)
+    damaged = memory.read_bytes()
 
     code, message = await refusal(told)
     assert code == "damaged_store"
     assert "restore" in message
-    assert journal.read_bytes() == damaged
+    assert memory.read_bytes() == damaged
     status = run("status", data_dir=told)
     assert (status.returncode, status.stdout) == (1, "")
     assert status.stderr.startswith("graphiti-pkm: ")
@@ -84,61 +100,96 @@ async def test_a_corrupted_journal_is_left_alone_and_restored_from_a_backup(told
         assert await contents(client) == sorted(NOTES)
 
 
-def cut(file: Path) -> None:
-    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+async def answers(client: Client) -> str | list[str]:
+    """What is in it, or the code of the error."""
+    result = await client.call_tool("get_episodes", {"max_episodes": 100})
+    return str((result.structured_content or {})["code"]) if result.is_error else await contents(client)
+
+
+async def test_a_file_that_is_removed_under_a_server_becomes_no_empty_memory(told: Path, tmp_path: Path) -> None:
+    """Put back, it is the memory again."""
+    async with over_stdio(told) as client:
+        await remember(client, "One more.")
+        (told / "memory.sqlite3").rename(tmp_path / "away")
+        for tool, arguments in (("get_episodes", {}), ("add_memory", {"episode_body": "In vain."})):
+            message = error_of(await client.call_tool(tool, arguments))
+            assert "memory.sqlite3 was removed" in message
+            assert "Nothing was stored" in message
+        assert (await call(client, "get_status"))["status"] == "unavailable"
+        assert not (told / "memory.sqlite3").exists()
+        (tmp_path / "away").rename(told / "memory.sqlite3")
+        assert await contents(client) == sorted([*NOTES, "One more."])
+        await remember(client, "And another.")
+    async with over_stdio(told) as client:
+        assert await contents(client) == sorted([*NOTES, "One more.", "And another."])
 
 
 def scrambled(file: Path) -> None:
     content = bytearray(file.read_bytes())
-    middle = len(content) // 2
-    content[middle : middle + 500] = random.Random(3).randbytes(500)  # noqa: S311  the same garbage each time
-    file.write_bytes(content)
+    content[4096:] = random.Random(3).randbytes(len(content) - 4096)  # noqa: S311  the same garbage each time
+    with file.open("r+b") as there:
+        there.write(content)
 
 
-def with_another_word(file: Path) -> None:
-    file.write_bytes(file.read_bytes().replace(b"Note 3: Ines", b"Note 3: Tess"))
-
-
-def emptied(file: Path) -> None:
-    file.write_bytes(b"")
-
-
-@pytest.mark.parametrize("damage", [cut, scrambled, with_another_word, emptied, Path.unlink])
-async def test_a_corrupted_append_only_file_costs_nothing_that_was_acknowledged(
-    told: Path, damage: Callable[[Path], None]
+@pytest.mark.parametrize("damage", [emptied, cut, scrambled])
+async def test_a_file_that_is_damaged_under_a_server_gives_no_wrong_answer(
+    told: Path, template: Path, damage: Callable[[Path], None]
 ) -> None:
-    (increments,) = (told / "appendonlydir").glob("*.incr.*")
-    damage(increments)
     async with over_stdio(told) as client:
         assert await contents(client) == sorted(NOTES)
-        nodes = (await call(client, "search_nodes", names=["Ines", "Tom", "Heron"]))["nodes"]
-        assert sorted(node["name"] for node in nodes) == ["Heron", "Ines", "Tom"]
-        for node in nodes:
-            assert (await call(client, "get_entity_timeline", entity_uuid=node["uuid"]))["total"] == len(NOTES)
-            said = (await call(client, "get_entity_connections", entity_uuid=node["uuid"]))["facts"]
-            assert sorted(fact["fact"] for fact in said) == ([] if node["name"] == "Heron" else NOTES)
-        status = await call(client, "get_status")
-        assert "append-only file" in " ".join(status["failures"])
-        await remember(client, "After the repair.")
-        assert "After the repair." in await contents(client)
+        with closing(sqlite3.connect(told / "memory.sqlite3")) as other:
+            other.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # else all of it is in the log
+        damage(told / "memory.sqlite3")
+        assert await answers(client) in ("damaged_store", sorted(NOTES))
+        stored = not (await client.call_tool("add_memory", {"episode_body": "After."})).is_error
+        assert await answers(client) in ("damaged_store", sorted([*NOTES, *["After."] * stored]))
+    assert (await refusal(told))[0] == "damaged_store"
+    restored = run("restore", str(template.with_name("backup")), "--replace", data_dir=told)
+    assert restored.returncode == 0, restored.stderr
+    async with over_stdio(told) as client:
+        assert set(NOTES) <= set(await contents(client)) <= {*NOTES, "After."}
+
+
+async def test_a_file_that_is_replaced_under_a_server_is_not_mixed_with_the_former(told: Path, tmp_path: Path) -> None:
+    """The write-ahead log beside it is of the file that was there before."""
+    memory, former, other = told / "memory.sqlite3", told / "former", tmp_path / "other"
+    others = sorted(f"Other {number}." for number in range(2 * len(NOTES)))
+    async with over_stdio(other) as client:
+        for body in others:
+            await call(client, "add_memory", episode_body=body, entities=[{"name": f"Otto {body}"}])
+    async with over_stdio(told) as client:
+        await remember(client, "One more.")
+        memory.rename(former)
+        shutil.copy(other / "memory.sqlite3", memory)
+        for tool, arguments in (("get_episodes", {}), ("add_memory", {"episode_body": "In vain."})):
+            assert "Another file was put in the place of memory.sqlite3" in error_of(
+                await client.call_tool(tool, arguments)
+            )
+        former.replace(memory)
+        assert await contents(client) == sorted([*NOTES, "One more."])
+        shutil.copy(other / "memory.sqlite3", former)
+        former.replace(memory)
+    (told / "memory.sqlite3-wal").unlink()
+    async with over_stdio(told) as client:
+        assert await contents(client) == others
 
 
 async def test_a_journal_of_a_newer_version_is_refused_and_unchanged(told: Path) -> None:
-    journal = told / "journal.sqlite3"
-    with closing(sqlite3.connect(journal)) as newer:
+    memory = told / "memory.sqlite3"
+    with closing(sqlite3.connect(memory)) as newer:
         newer.execute("PRAGMA user_version = 99")
-    before = journal.read_bytes()
+    before = memory.read_bytes()
     code, message = await refusal(told)
     assert code == "newer_schema"
     assert "99" in message
     assert "newer" in message
-    assert journal.read_bytes() == before
+    assert memory.read_bytes() == before
 
 
 async def test_a_graph_of_a_newer_version_is_refused_by_the_older_process(data_dir: Path) -> None:
     async with over_stdio(data_dir) as newer:
         await remember(newer, NOTES[0])
-        set_meta(data_dir, "m.schema_version = 99")
+        set_meta(data_dir, schema_version="99")
         code, message = await refusal(data_dir)
         assert code == "newer_schema"
         assert "99" in message
@@ -148,7 +199,7 @@ async def test_a_graph_of_a_newer_version_is_refused_by_the_older_process(data_d
 async def test_another_embedding_dimension_stops_the_start_with_what_to_do(data_dir: Path) -> None:
     async with over_stdio(data_dir) as client:
         await remember(client, NOTES[0])
-        set_meta(data_dir, "m.dimension = 768, m.model = 'another-model'")
+        set_meta(data_dir, dimension="768", model="another-model")
         code, message = await refusal(data_dir)
         assert code == "embedding_mismatch"
         assert "another-model (768 dimensions)" in message
@@ -156,9 +207,10 @@ async def test_another_embedding_dimension_stops_the_start_with_what_to_do(data_
         assert "graphiti-pkm reembed" in message
 
 
-def set_meta(data_dir: Path, assignment: str) -> None:
+def set_meta(data_dir: Path, **values: str) -> None:
     """As another version, or another model, would have recorded it."""
-    command(endpoint(data_dir).socket, "GRAPH.QUERY", "memory", f"MATCH (m:Meta {{id: 'database'}}) SET {assignment}")
+    with closing(sqlite3.connect(data_dir / "memory.sqlite3")) as other, other:
+        other.executemany("INSERT OR REPLACE INTO graph_meta VALUES (?, ?)", list(values.items()))
 
 
 async def test_a_directory_that_cannot_be_written_is_named_with_the_setting(tmp_path: Path) -> None:
@@ -178,7 +230,7 @@ async def test_a_full_disk_refuses_what_it_cannot_keep_and_goes_on_when_there_is
     with serving(data_dir) as server:
         async with over_http(server.endpoint) as client:
             await remember(client, NOTES[0])
-            may_not_grow(server.process.pid, [*files(data_dir, "journal*"), server.log])
+            may_not_grow(server.process.pid, [*data_dir.glob("memory*"), server.log])
             result = await client.call_tool("add_memory", {"episode_body": large})
             assert "Nothing was stored" in error_of(result)
             assert result.structured_content is not None
@@ -188,28 +240,6 @@ async def test_a_full_disk_refuses_what_it_cannot_keep_and_goes_on_when_there_is
             await call(client, "add_memory", episode_body=large)
             page = await call(client, "get_episodes", max_content_chars=100)
             assert page["total"] == 2
-
-
-async def test_a_database_that_cannot_grow_loses_nothing_that_was_acknowledged(data_dir: Path) -> None:
-    with serving(data_dir) as server:
-        async with over_http(server.endpoint) as client:
-            await remember(client, NOTES[0])
-            redis = endpoint(data_dir).redis_pid
-            may_not_grow(redis, files(data_dir, "appendonlydir/*"))
-            kept = [NOTES[0]]
-            for note in NOTES[1:]:
-                result = await client.call_tool("add_memory", {"episode_body": note})
-                answer = result.structured_content or {}
-                if not result.is_error or answer["code"] == "kept_but_pending":
-                    kept.append(note)
-            if endpoint(data_dir).redis_pid == redis:
-                may_grow(redis)
-            await remember(client, "There is room again.")
-            assert await contents(client) == sorted([*kept, "There is room again."])
-
-
-def files(data_dir: Path, pattern: str) -> list[Path]:
-    return list(data_dir.glob(pattern))
 
 
 def may_not_grow(pid: int, among: list[Path]) -> None:

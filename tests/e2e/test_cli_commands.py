@@ -101,7 +101,6 @@ def test_the_log_begins_with_version_data_directory_env_file_and_settings_with_t
     assert line["settings"] == {
         "data_dir": {"value": str(data_dir), "origin": "GRAPHITI_PKM_DATA_DIR"},
         "timezone": {"value": "Europe/Berlin", "origin": f"{env_file}: GRAPHITI_PKM_TIMEZONE"},
-        "idle_seconds": {"value": 0.3, "origin": "GRAPHITI_PKM_IDLE_SECONDS"},
         "read_only": {"value": True, "origin": "flag"},
         "log_format": {"value": "json", "origin": "flag"},
     }
@@ -118,7 +117,7 @@ def test_an_interrupted_server_ends_though_its_client_stays(transport: str, path
         stderr=subprocess.PIPE,
     ) as server:
         assert first_line(server).get("url") == (path and f"http://127.0.0.1:{port}{path}")
-        until((data_dir / "database.json").exists, "the database to start")
+        until((data_dir / "memory.sqlite3").exists, "the memory to be opened")
         server.send_signal(signal.SIGINT)
         assert server.wait() == 0
 
@@ -136,7 +135,7 @@ def test_an_interrupted_command_says_so_and_nothing_else(tmp_path: Path, data_di
         stderr=subprocess.PIPE,
         text=True,
     ) as demo:
-        until(lambda: list(tmp_path.glob("pkm-demo-*/data/database.json")), "the demo to write")
+        until(lambda: list(tmp_path.glob("pkm-demo-*/data/memory.sqlite3")), "the demo to write")
         demo.send_signal(signal.SIGINT)
         _, said = demo.communicate()
     assert (demo.returncode, said) == (130, "graphiti-pkm: interrupted\n")

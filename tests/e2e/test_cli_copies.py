@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from mcp.client import Client
 from tests.e2e.support import call, over_stdio, run
-from tests.integration.embedded_support import endpoint
-from tests.storm.dump import Dump, differences, dump
+from tests.storm.dump import differences, dump
 
 ENTITIES = [{"name": name} for name in ("Ines", "Tom", "Heron")]
 
@@ -31,10 +30,6 @@ async def command(*arguments: str, data_dir: Path, code: int = 0) -> tuple[str, 
     done = await asyncio.to_thread(run, *arguments, data_dir=data_dir)
     assert done.returncode == code, done.stderr
     return done.stdout, done.stderr
-
-
-def graph_of(data_dir: Path) -> Dump:
-    return dump(Path(endpoint(data_dir).socket))
 
 
 async def test_a_backup_made_while_a_server_writes_is_restored_whole_elsewhere(data_dir: Path, tmp_path: Path) -> None:
@@ -95,7 +90,7 @@ async def test_restore_replaces_only_when_told_so_and_a_running_server_goes_on_w
     async with over_stdio(data_dir) as client:
         await remember(client, "Ines leads Heron.")
         await command("backup", backup, data_dir=data_dir)
-        before = graph_of(data_dir)
+        before = dump(data_dir)
         await remember(client, "Tom leads Heron.")
         assert len(await contents(client)) == 2
 
@@ -106,7 +101,7 @@ async def test_restore_replaces_only_when_told_so_and_a_running_server_goes_on_w
 
         await command("restore", backup, "--replace", data_dir=data_dir)
         assert await contents(client) == ["Ines leads Heron."]
-        assert differences(before, graph_of(data_dir)) == []
+        assert differences(before, dump(data_dir)) == []
         (node,) = (await call(client, "search_nodes", names=["Heron"]))["nodes"]
         facts = await call(client, "get_entity_connections", entity_uuid=node["uuid"])
         assert [(fact["fact"], fact["status"]) for fact in facts["facts"]] == [("Ines leads Heron.", "current")]
@@ -126,16 +121,16 @@ async def test_restore_over_a_damaged_journal_keeps_what_is_newer_than_the_backu
         await remember(client, "Ines leads Heron.")
         await command("backup", backup, data_dir=data_dir)
         await remember(client, "Tom leads Heron.")
-    journal = data_dir / "journal.sqlite3"
-    damaged = b"damaged " * 64 + journal.read_bytes()[512:]
-    journal.write_bytes(damaged)
+    memory = data_dir / "memory.sqlite3"
+    damaged = b"damaged " * 64 + memory.read_bytes()[512:]
+    memory.write_bytes(damaged)
 
     _, err = await command("status", data_dir=data_dir, code=1)
     assert "restore BACKUP --replace" in err
     await command("restore", backup, "--replace", data_dir=data_dir)
     async with over_stdio(data_dir) as client:
         assert await contents(client) == ["Ines leads Heron.", "Tom leads Heron."]
-    (kept,) = data_dir.glob("journal.sqlite3.damaged-*")
+    (kept,) = data_dir.glob("memory.sqlite3.damaged-*")
     assert kept.read_bytes() == damaged
 
 
@@ -157,11 +152,11 @@ async def test_rebuild_beside_a_server_gives_the_same_graph_and_the_server_goes_
             await remember(client, f"{name} leads Heron since week {number}.")
         gone = await remember(client, "Said by mistake.")
         await call(client, "delete_episode", uuid=gone)
-        before, told = graph_of(data_dir), await contents(client)
+        before, told = dump(data_dir), await contents(client)
 
         out, err = await command("rebuild", data_dir=data_dir)
         assert (out[:30], err) == ("Built the graph from 5 writes ", "")
-        assert differences(before, graph_of(data_dir)) == []
+        assert differences(before, dump(data_dir)) == []
         assert await contents(client) == told
         await remember(client, "Written after it.")
         assert await contents(client) == sorted([*told, "Written after it."])

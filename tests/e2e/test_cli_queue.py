@@ -11,6 +11,8 @@ from tests.e2e.support import run, started_once
 
 from graphiti_pkm.core.model.records import ExtractJob, WriteKind
 from graphiti_pkm.core.ports.extraction import Budget, Usage
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.journal.opening import journal_of
 from graphiti_pkm.storage.journal.store import SqliteJournal
 
 HIDDEN = "pregnant"
@@ -19,7 +21,7 @@ HIDDEN = "pregnant"
 @pytest.fixture
 async def journal(data_dir: Path) -> AsyncIterator[SqliteJournal]:
     """As a running server has it open."""
-    journal = SqliteJournal(data_dir)
+    journal = journal_of(Settings(data_dir=data_dir))
     yield journal
     await journal.close()
 

@@ -8,27 +8,26 @@ import signal
 import subprocess
 import sys
 import time
+from array import array
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from mcp.client import Client
 from tests.e2e.support import COMMAND, call, environment, over_stdio, run
 from tests.embedding_service import EmbeddingService, Reply
-from tests.integration.embedded_support import endpoint
 from tests.requirements import requirement
 from tests.storm.dump import Dump, differences, dump
 
 from graphiti_pkm.core.ports.embedding import RecordedEmbedding
-from graphiti_pkm.storage.journal.store import SqliteJournal
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.journal.opening import journal_of
 
 NOTES = ("Ines leads the project Heron.", "Tom rides trains through Japan.", "The bakery opens at six.")
 FACT = {"source": "Ines", "relation": "LEADS", "target": "Heron", "fact": "Ines leads Heron."}
 KEY = "sk-planted-5c1e0d"
-DIMENSION = 256
+DIMENSION, FLOAT = 256, 4
 pytestmark = pytest.mark.timeout(300)  # many processes one after the other
-VECTORS = ("name_embedding", "fact_embedding", "embedding")
 
 
 @pytest.fixture
@@ -50,7 +49,7 @@ def by(service: EmbeddingService) -> dict[str, object]:
 
 
 async def told(data_dir: Path, *more: str) -> None:
-    """A memory of the local model; its database is gone afterwards."""
+    """A memory of the local model."""
     async with over_stdio(data_dir) as client:
         await tell(client, *more)
 
@@ -77,12 +76,13 @@ async def graph_of(data_dir: Path, **settings: object) -> Dump:
     """As a server with these settings has it."""
     async with over_stdio(data_dir, **settings) as client:
         await call(client, "get_status")
-        return dump(Path(endpoint(data_dir).socket))
+        return dump(data_dir)
 
 
 def dimensions(graph: Dump) -> list[int]:
-    """Of every record that has a text."""
-    return [len(vector) for vector in _vectors(graph)]
+    """Of every record that has a text; 0 without a vector."""
+    vectors = {one["uuid"]: len(one["data"]) // FLOAT for one in graph.of("vector")}
+    return [vectors.get(one["uuid"], 0) for kind in ("entity", "fact", "passage") for one in graph.of(kind)]
 
 
 @requirement("C51", "T42", "M-71")
@@ -91,7 +91,7 @@ async def test_from_the_local_model_to_a_service_beside_a_running_server(
 ) -> None:
     async with over_stdio(data_dir) as old:
         await tell(old)
-        local = dump(Path(endpoint(data_dir).socket))
+        local = dump(data_dir)
         assert set(dimensions(local)) == {384}
         plan = await command("reembed", "--dry-run", data_dir=data_dir, **by(service))
         assert "sent to 127.0.0.1" in plan
@@ -114,11 +114,11 @@ async def test_from_the_local_model_to_a_service_beside_a_running_server(
         assert "full text only" not in scope
         assert "trains in Japan" in service.texts
         await jobs_done(new)
-        before = dump(Path(endpoint(data_dir).socket))
+        before = dump(data_dir)
         assert set(dimensions(before)) == {DIMENSION}
         assert len(dimensions(before)) == 7
         await command("rebuild", data_dir=data_dir, **by(service))
-        assert differences(before, dump(Path(endpoint(data_dir).socket))) == []
+        assert differences(before, dump(data_dir)) == []
     assert KEY.encode() not in b"".join(path.read_bytes() for path in data_dir.rglob("*") if path.is_file())
 
 
@@ -126,15 +126,15 @@ async def test_from_the_local_model_to_a_service_beside_a_running_server(
 async def test_there_and_back_again_a_memory_is_what_it_was(data_dir: Path, service: EmbeddingService) -> None:
     async with over_stdio(data_dir) as client:
         await tell(client)
-        local = dump(Path(endpoint(data_dir).socket))
+        local = dump(data_dir)
         await command("reembed", data_dir=data_dir, **by(service))
-        assert set(dimensions(dump(Path(endpoint(data_dir).socket)))) == {DIMENSION}
+        assert set(dimensions(dump(data_dir))) == {DIMENSION}
         assert "Embedded 6 texts" in await command("reembed", data_dir=data_dir)
         assert "full text only" not in (await found(client, "trains in Japan"))[1]
-        back = dump(Path(endpoint(data_dir).socket))
-    assert differences(_without_vectors(local), _without_vectors(back)) == []
-    pairs = zip(_vectors(local), _vectors(back), strict=True)
-    cosines = [sum(a * b for a, b in zip(*pair, strict=True)) for pair in pairs]
+        back = dump(data_dir)
+    assert differences(local.without("vector"), back.without("vector")) == []
+    pairs = zip(local.of("vector"), back.of("vector"), strict=True)
+    cosines = [sum(a * b for a, b in zip(*(array("f", one["data"]) for one in pair), strict=True)) for pair in pairs]
     assert cosines == pytest.approx([1] * 6, abs=1e-4)  # texts in other company differ in the last digits
 
 
@@ -146,25 +146,6 @@ async def jobs_done(client: Client) -> None:
             return
         await asyncio.sleep(0.05)  # no event of another process tells
     raise AssertionError("jobs are still waiting")
-
-
-def _records(graph: Dump) -> list[dict[str, Any]]:
-    """Those that have a vector, in the same order in two graphs of one memory."""
-    return sorted([*graph.of("Entity"), *graph.facts(), *graph.of("Passage")], key=lambda record: record["uuid"])
-
-
-def _vectors(graph: Dump) -> list[list[float]]:
-    return [next((record[name] for name in VECTORS if name in record), []) for record in _records(graph)]
-
-
-def _without_vectors(graph: Dump) -> Dump:
-    def bare(records: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
-        return {
-            key: [{name: value for name, value in one.items() if name not in VECTORS} for one in many]
-            for key, many in records.items()
-        }
-
-    return Dump(bare(graph.nodes), bare(graph.edges))
 
 
 @requirement("C51")
@@ -204,7 +185,7 @@ async def test_killed_in_the_middle_it_goes_on_and_ends_as_if_undisturbed(
         service.held.set()
     else:
         where = (
-            "storage.graph.parts.embeddings.Embeddings"
+            "storage.graph.sqlite.core_parts.Embeddings"
             if "removes" in killed
             else "storage.journal.store.SqliteJournal"
         )
@@ -254,7 +235,7 @@ async def test_with_the_service_away_a_memory_is_stored_and_found_by_words_and_i
         service.rule = lambda _asked: None
         await jobs_done(client)
         assert "full text only" not in (await found(client, "trains in Japan"))[1]
-        assert set(dimensions(dump(Path(endpoint(data_dir).socket)))) == {DIMENSION}
+        assert set(dimensions(dump(data_dir))) == {DIMENSION}
     log = data_dir.parent / f"{data_dir.name}-stdio.log"
     assert KEY not in log.read_text()
     assert "trains" not in log.read_text()
@@ -296,28 +277,28 @@ async def test_a_backup_of_another_model_is_restored_and_told_how_to_go_on(
     data_dir: Path, tmp_path: Path, service: EmbeddingService
 ) -> None:
     await told(data_dir)
-    expected = _without_vectors(await graph_of(data_dir))
+    expected = (await graph_of(data_dir)).without("vector")
     await command("backup", str(tmp_path / "copy"), data_dir=data_dir)
     await command("reembed", data_dir=data_dir, **by(service))
     restored = await command("restore", str(tmp_path / "copy"), "--replace", data_dir=data_dir, **by(service))
     assert "graphiti-pkm reembed" in restored
     back = await graph_of(data_dir)
     assert set(dimensions(back)) == {384}
-    assert differences(expected, _without_vectors(back)) == []
+    assert differences(expected, back.without("vector")) == []
 
 
 async def test_a_backup_made_while_vectors_changed_is_restored_with_the_change_finished(
     data_dir: Path, tmp_path: Path, service: EmbeddingService
 ) -> None:
     await told(data_dir)
-    journal = SqliteJournal(data_dir)
+    journal = journal_of(Settings(data_dir=data_dir))
     await journal.begin_change("text-embedding-3-small", DIMENSION)
     await journal.backup(tmp_path / "copy")
     await journal.close()
     restored = await command("restore", str(tmp_path / "copy"), "--replace", data_dir=tmp_path / "other", **by(service))
     assert restored.startswith("Restored 3 writes")
     assert "reembed" not in restored
-    journal = SqliteJournal(tmp_path / "other")
+    journal = journal_of(Settings(data_dir=tmp_path / "other"))
     recorded = await journal.embedding()
     counts = await journal.counts()
     await journal.close()

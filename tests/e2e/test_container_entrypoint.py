@@ -69,18 +69,18 @@ def test_as_the_image_starts_it_it_answers_health_and_lists_the_tools(data_dir: 
 
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-async def test_it_ends_only_after_the_database_has_saved(
+async def test_it_ends_only_after_the_memory_was_closed(
     ending: signal.Signals, settings: dict[str, str], first_process: "subprocess.Popen[bytes]", data_dir: Path
 ) -> None:
     assert not healthy(settings)
     until(lambda: healthy(settings), "the server to listen")
     async with over_http(f"http://127.0.0.1:{settings['GRAPHITI_PKM_PORT']}/mcp") as client:
         await call(client, "add_memory", episode_body="One note.")
-    seal = data_dir / "appendonly.seal.json"
-    assert not seal.exists()
+    log = data_dir / "memory.sqlite3-wal"
+    assert log.exists()
     first_process.send_signal(ending)
     assert first_process.wait() == 0
-    assert seal.exists()
+    assert not log.exists()
 
 
 def test_it_hands_on_stdin_and_the_exit_code(settings: dict[str, str]) -> None:

@@ -118,7 +118,7 @@ async def test_a_key_is_in_no_log_error_receipt_or_file(
     assert scripted_model.stats.authorizations == [came]
     assert KEY not in repr(said)
     holds = files_with(tmp_path, b"Anna Berg WORKS_AT")
-    assert data / "journal.sqlite3" in holds  # so that what is looked for would be found
+    assert data / "memory.sqlite3" in holds  # so that what is looked for would be found
     assert files_with(tmp_path, KEY.encode()) == []
 
 

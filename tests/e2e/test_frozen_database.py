@@ -107,11 +107,9 @@ def writing(data_dir: Path, step: str, note: str) -> Iterator["subprocess.Popen[
             process.kill()
 
 
-IN_ITS_TRANSACTION = ["storage.journal.rows:insert", "storage.graph.sqlite.writing:apply"]
-
-
-@pytest.mark.parametrize("step", IN_ITS_TRANSACTION)
-@pytest.mark.parametrize("goes_on", [True, False])
+@pytest.mark.parametrize(
+    ("step", "goes_on"), [("storage.journal.rows:insert", True), ("storage.graph.sqlite.writing:apply", False)]
+)
 async def test_a_writer_that_stands_still_holds_up_writes_only_and_nothing_is_lost(
     data_dir: Path, step: str, goes_on: bool
 ) -> None:

@@ -32,8 +32,8 @@ BEFORE = [
 ]
 AFTER = [
     ("after", "storage.journal.store:SqliteJournal.restore", 1),
-    ("after", "storage.graph.store:GraphStore.clear", 1),
-    ("after", "storage.graph.parts.writing:Writer.apply", 1),
+    ("after", "storage.graph.sqlite.store:SqliteGraph.clear", 1),
+    ("after", "storage.graph.sqlite.core_parts:Writer.apply", 1),
 ]
 
 
@@ -87,7 +87,7 @@ async def test_a_restore_on_a_disk_that_is_full_changes_nothing(data_dir: Path, 
 
 
 def digests(data_dir: Path) -> str:
-    return hashlib.sha256((data_dir / "journal.sqlite3").read_bytes()).hexdigest()
+    return hashlib.sha256((data_dir / "memory.sqlite3").read_bytes()).hexdigest()
 
 
 def left_over(data_dir: Path) -> list[str]:

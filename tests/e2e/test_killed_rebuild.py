@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +18,14 @@ Place = dict[str, Any]
 
 
 @pytest.fixture(params=["embedded", "neo4j"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     """Settings of an empty memory."""
     directory = tmp_path / "data"
     if request.param == "embedded":
-        yield {"data_dir": directory}
-        return
+        return {"data_dir": directory}
     server: Neo4jAddress = request.getfixturevalue("neo4j_server")
     empty(server)
-    yield {
+    return {
         "data_dir": directory,
         "neo4j_uri": server.uri,
         "neo4j_username": server.username,
@@ -34,10 +33,25 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     }
 
 
+CLEAR, APPLY = "clear", "apply"
+_PLACES = {
+    "embedded": {
+        CLEAR: "storage.graph.sqlite.store:SqliteGraph.clear",
+        APPLY: "storage.graph.sqlite.core_parts:Writer.apply",
+    },
+    "neo4j": {CLEAR: "storage.graph.store:GraphStore.clear", APPLY: "storage.graph.parts.writing:Writer.apply"},
+}
+
+
+def _command(place: Place, when: str, step: str, times: int, command: Sequence[str]) -> list[str]:
+    where = _PLACES["neo4j" if "neo4j_uri" in place else "embedded"][step]
+    return [sys.executable, "-m", "tests.killed", when, where, str(times), *command]
+
+
 async def killed(place: Place, when: str, step: str, times: int, *command: str) -> None:
     """A command that dies at that step."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.killed", when, step, str(times), *command), env=environment(**place)
+        *_command(place, when, step, times, command), env=environment(**place)
     )
     assert await process.wait() == -signal.SIGKILL
 
@@ -64,12 +78,12 @@ async def persons(client: Client, number: int) -> int:
     return sum(node["name"] == f"Person{number}" for node in found["nodes"])
 
 
-CLEARED = ("after", "storage.graph.store:GraphStore.clear", 1)
+CLEARED = ("after", CLEAR, 1)
 STEPS = [
-    ("before", "storage.graph.store:GraphStore.clear", 1),
+    ("before", CLEAR, 1),
     CLEARED,
-    ("after", "storage.graph.parts.writing:Writer.apply", 3),
-    ("after", "storage.graph.parts.writing:Writer.apply", NOTES),
+    ("after", APPLY, 3),
+    ("after", APPLY, NOTES),
 ]
 
 
@@ -79,7 +93,7 @@ async def test_a_running_server_finishes_a_killed_rebuild_at_its_next_call(place
             await remember(client, number)
         await killed(place, *CLEARED, "rebuild")
         assert await notes(client) == list(range(NOTES)), "a read is never answered from half a graph"
-        await killed(place, "after", "storage.graph.parts.writing:Writer.apply", 3, "rebuild")
+        await killed(place, "after", APPLY, 3, "rebuild")
         await remember(client, NOTES - 1)  # of somebody whom half a graph does not know
         assert await notes(client) == sorted([*range(NOTES), NOTES - 1])
         assert [await persons(client, number) for number in (0, NOTES - 1)] == [1, 1]
@@ -106,7 +120,7 @@ async def test_the_next_start_finishes_a_killed_rebuild_also_after_further_kills
         for number in range(NOTES):
             await remember(client, number)
     for times in (3, 2):
-        await killed(place, "after", "storage.graph.parts.writing:Writer.apply", times, "rebuild")
+        await killed(place, "after", APPLY, times, "rebuild")
     async with over_stdio(**place) as client:
         assert await notes(client) == list(range(NOTES))
         assert (await call(client, "get_status"))["status"] == "ok"
@@ -118,7 +132,7 @@ async def test_status_and_doctor_say_so_while_a_rebuild_is_not_finished(place: P
         for number in range(NOTES):
             await remember(client, number)
         standing = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "tests.killed", "stop", "storage.graph.parts.writing:Writer.apply", "3", "rebuild"),
+            *_command(place, "stop", APPLY, 3, ["rebuild"]),
             env=environment(**place),
         )
         try:

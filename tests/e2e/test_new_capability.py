@@ -81,7 +81,7 @@ async def test_it_is_listed_and_served_and_forget_reaches_it(product: Path, tmp_
             assert [one["name"] for one in left["bookmarks"]] == ["Berlin"]
 
 
-@pytest.mark.parametrize("kind", ["fake", "sqlite", "falkordb"])
+@pytest.mark.parametrize("kind", ["fake", "sqlite"])
 def test_its_storage_keeps_the_contract(kind: str, product: Path, tmp_path: Path) -> None:
     run(product, str(FIXTURE / "contract.py"), kind, str(tmp_path / "data"))
 

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,11 @@ import pytest
 from mcp.client import Client
 from tests.e2e.support import call, over_http, over_stdio, run, serving
 from tests.integration.planted import files_with
+from tests.protocol.support import error_of
+from tests.requirements import requirement
 
 pytestmark = pytest.mark.timeout(300)
 
-BACKEND = "sqlite"
 PERSON = "Wilhelmina Ostrander"
 HIDDEN = "Quolltext-4711"
 
@@ -54,9 +56,9 @@ async def test_what_was_acknowledged_is_there_after_servers_were_killed(tmp_path
                     acknowledged.append(body)
 
     with (
-        serving(data_dir, backend=BACKEND) as one,
-        serving(data_dir, backend=BACKEND) as other,
-        serving(data_dir, backend=BACKEND) as third,
+        serving(data_dir) as one,
+        serving(data_dir) as other,
+        serving(data_dir) as third,
     ):
         writers = [asyncio.create_task(write(name, served.endpoint)) for name, served in (("A", one), ("B", other))]
         while len(acknowledged) < 20:
@@ -75,7 +77,7 @@ async def test_what_was_acknowledged_is_there_after_servers_were_killed(tmp_path
             (ines,) = (await call(client, "search_nodes", names=["Ines"]))["nodes"]
             timeline = await call(client, "get_entity_timeline", entity_uuid=ines["uuid"], max_episodes=1)
             assert timeline["total"] == len(kept) + 1  # the note that was written since names her as well
-    async with over_stdio(data_dir, backend=BACKEND) as client:
+    async with over_stdio(data_dir) as client:
         assert await contents(client) == kept | {"Afterwards the third server writes on."}
         assert (await call(client, "get_status"))["status"] == "ok"
     the_only_store(data_dir)
@@ -83,7 +85,7 @@ async def test_what_was_acknowledged_is_there_after_servers_were_killed(tmp_path
 
 async def test_forgotten_words_are_in_no_file_and_no_answer(tmp_path: Path) -> None:
     data_dir = tmp_path / "data"
-    async with over_stdio(data_dir, backend=BACKEND) as client, over_stdio(data_dir, backend=BACKEND) as other:
+    async with over_stdio(data_dir) as client, over_stdio(data_dir) as other:
         for number in range(12):
             said = f"{PERSON} whispered {HIDDEN} on walk {number}."
             facts = [{"source": PERSON, "relation": "WHISPERED", "value": f"{HIDDEN} {number}", "quote": said}]
@@ -111,16 +113,42 @@ async def test_forgotten_words_are_in_no_file_and_no_answer(tmp_path: Path) -> N
             assert len(await contents(asked)) == 12
 
 
+PLANTED = "xylophonist"
+
+
+@requirement("T35")
+async def test_a_query_that_fails_puts_no_text_into_an_answer_or_a_log(data_dir: Path) -> None:
+    with serving(data_dir, log_level="debug", log_format="json") as server:
+        async with over_http(server.endpoint) as client:
+            await remember(client, f"The {PLANTED} plays.", entities=[{"name": PLANTED}])
+            with contextlib.closing(sqlite3.connect(data_dir / "memory.sqlite3")) as other:
+                other.executescript("ALTER TABLE search_text RENAME TO lost; ALTER TABLE episode RENAME TO lost_too")
+            failing: dict[str, dict[str, Any]] = {
+                "search_nodes": {"query": PLANTED},
+                "search_episodes": {"query": PLANTED},
+                "search_memory_facts": {"query": PLANTED},
+                "get_episodes": {},
+                "add_memory": {"episode_body": f"Another {PLANTED}.", "entities": [{"name": f"{PLANTED} II"}]},
+            }
+            for tool, arguments in failing.items():
+                message = error_of(await client.call_tool(tool, arguments))
+                assert PLANTED not in message
+                assert "SELECT" not in message
+    written = server.log.read_text()
+    assert '"tool":"add_memory"' in written
+    assert PLANTED not in written
+
+
 async def test_commands_work_on_the_file(tmp_path: Path) -> None:
     """doctor, status, backup, restore and rebuild."""
     data_dir, elsewhere, backup = tmp_path / "data", tmp_path / "elsewhere", tmp_path / "backup.sqlite3"
-    async with over_stdio(data_dir, backend=BACKEND) as client:
+    async with over_stdio(data_dir) as client:
         for number in range(5):
             await remember(client, f"Note {number}: Ines leads Heron.")
         before = await contents(client)
 
     async def command(*arguments: str, into: Path) -> str:
-        done = await asyncio.to_thread(run, *arguments, data_dir=into, backend=BACKEND)
+        done = await asyncio.to_thread(run, *arguments, data_dir=into)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
@@ -131,6 +159,6 @@ async def test_commands_work_on_the_file(tmp_path: Path) -> None:
     await command("rebuild", into=data_dir)
     for directory in (data_dir, elsewhere):
         the_only_store(directory)
-        async with over_stdio(directory, backend=BACKEND) as client:
+        async with over_stdio(directory) as client:
             assert await contents(client) == before
             assert len((await call(client, "search_nodes", names=["Ines"]))["nodes"]) == 1

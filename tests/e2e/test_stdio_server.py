@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
-from tests.e2e.support import COMMAND, environment, processes_naming, until
+from tests.e2e.support import COMMAND, environment, processes_naming
 from tests.requirements import requirement
 
 Server: TypeAlias = "subprocess.Popen[bytes]"
@@ -91,4 +91,4 @@ def test_half_a_surrogate_pair_is_refused_and_the_server_goes_on(server: Server)
 
 def test_a_server_whose_client_goes_leaves_no_process(server: Server, data_dir: Path) -> None:
     talk(server, [*HELLO, tool_call(2, "add_memory", episode_body="One note.")])
-    until(lambda: not processes_naming(data_dir), "the database to end")
+    assert processes_naming(data_dir) == []

@@ -14,7 +14,6 @@ from tests.e2e.support import (
     Served,
     call,
     over_http,
-    processes_naming,
     run,
     serving,
     until,
@@ -89,7 +88,6 @@ async def test_all_workers_end_with_the_one_that_started_them(data_dir: Path) ->
         served.process.kill()
         await asyncio.to_thread(served.process.wait)
         until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers), "the workers to end")
-    until(lambda: not processes_naming(data_dir), "the database to end")
 
 
 async def test_limits_and_revoked_tokens_hold_in_every_worker(data_dir: Path) -> None:

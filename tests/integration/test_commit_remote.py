@@ -16,7 +16,6 @@ from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.errors import WriteFailed, WritePending
 from graphiti_pkm.settings.loader import Settings
 
-
 pytestmark = pytest.mark.timeout(180)
 
 

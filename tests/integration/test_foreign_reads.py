@@ -19,7 +19,7 @@ from graphiti_pkm.storage.graph.store import GraphStore
 
 HERS = stored_group("vera", "diary")
 MANY = 60
-SLACK = {SqliteGraph: 40, GraphStore: 15}
+SLACK = {SqliteGraph: 120, GraphStore: 15}
 """Steps of SQLite's machine or hits of Neo4j by which the two may differ: one is found by an index, of another group."""
 pytestmark = pytest.mark.timeout(300)
 

@@ -206,9 +206,7 @@ async def test_facts_without_in_other_zones_and_with_equal_starts_have_one_stabl
 
 
 @requirement("T17")
-async def test_episodes_of_other_zones_stand_where_they_happened(
-    world: World, driver: GraphDriver
-) -> None:
+async def test_episodes_of_other_zones_stand_where_they_happened(world: World, driver: GraphDriver) -> None:
     moments = {
         "first": datetime(2025, 3, 1, 1, 0, tzinfo=timezone(timedelta(hours=2))),
         "second": datetime(2025, 2, 28, 23, 15, tzinfo=UTC),
@@ -229,5 +227,3 @@ async def test_episodes_of_other_zones_stand_where_they_happened(
     page = await world.call("get_episodes", group_ids=["zones"])
     assert [episode["name"] for episode in page["episodes"]] == [*moments][::-1]
     assert {episode["valid_at"][-6:] for episode in page["episodes"]} == {"+00:00"}
-
-

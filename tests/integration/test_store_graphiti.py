@@ -1,6 +1,5 @@
 """What Graphiti's own code writes is readable, and what we write is readable to it."""
 
-from collections.abc import AsyncIterator
 from datetime import UTC
 from typing import Any
 
@@ -8,25 +7,15 @@ import pytest
 from graphiti_core.driver.driver import GraphDriver
 from graphiti_core.edges import EntityEdge, EpisodicEdge
 from graphiti_core.nodes import EntityNode, EpisodeType, EpisodicNode
-from tests.builders import GROUP, RECORDED, a_fact, a_mention, a_name, a_write, an_entity, an_episode, at, new_uuid
+from tests.builders import GROUP, RECORDED, a_fact, a_mention, a_name, a_write, an_entity, an_episode, at
 
 from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.queries import EpisodeFilter, FactFilter, Window
-from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.storage.graph.falkordb.driver import OneGraphDriver
 from graphiti_pkm.storage.graph.queries.values import Query
 from graphiti_pkm.storage.graph.store import GraphStore
 
 FACTS = FactFilter(group_ids=(GROUP,), now=at(2026, 6))
 PAGE = Window(limit=100)
-
-
-@pytest.fixture
-async def falkor_driver(falkor_graph: GraphStore) -> AsyncIterator[OneGraphDriver]:
-    driver = await falkor_graph.driver()
-    assert isinstance(driver, OneGraphDriver)
-    yield driver
-    await driver.close()
 
 
 def a_node(name: str, **fields: Any) -> EntityNode:
@@ -110,6 +99,18 @@ async def test_episodes_of_graphiti_and_a_mention_it_repeats_count_once(store: G
     assert await store.records.entity_support([sarah.uuid]) == {sarah.uuid: (1, 0)}
 
 
+async def test_what_graphiti_retired_was_open_until_it_expired(store: GraphStore, driver: GraphDriver) -> None:
+    """Graphiti leaves no change, and no kind on its facts."""
+    sarah, retired = a_node("Sarah"), at(2026, 2)
+    edge = an_edge(sarah, sarah, invalid_at=at(2026), expired_at=retired)
+    for one in (sarah, edge):
+        await one.save(driver)
+    for known_at, expected in ((at(2026, 1, 15), (None, None)), (retired, (at(2026), retired))):
+        asked = FACTS.model_copy(update={"known_at": known_at})
+        (known,) = (await store.facts.connections(sarah.uuid, asked, PAGE)).facts
+        assert (known.valid_at, known.invalid_at, known.expired_at) == (at(2025), *expected)
+
+
 async def test_the_groups_of_a_graph_that_graphiti_filled_are_seen(store: GraphStore) -> None:
     database = await store.database()
     await database.write(Query("empty", "MATCH (n) DETACH DELETE n", {}))
@@ -154,13 +155,3 @@ async def test_the_driver_keeps_every_group_in_one_graph(driver: GraphDriver) ->
 async def test_the_driver_is_silent(driver: GraphDriver, capsys: pytest.CaptureFixture[str]) -> None:
     await driver.health_check()
     assert capsys.readouterr() == ("", "")
-
-
-async def test_the_driver_refuses_nul_instead_of_dropping_it(falkor_driver: OneGraphDriver) -> None:
-    with pytest.raises(InvalidInput):
-        await falkor_driver.execute_query("RETURN $text", text="a\x00b")
-
-
-def test_full_text_of_graphiti_asks_for_words_and_no_group(falkor_driver: OneGraphDriver) -> None:
-    assert falkor_driver.build_fulltext_query("will may-be (C++)", ["with-hyphen"]) == "(will | may | be | C)"
-    assert falkor_driver.build_fulltext_query("?!", [new_uuid()]) == ""

@@ -3,12 +3,10 @@
 import asyncio
 import math
 from array import array
-from pathlib import Path
+from collections.abc import AsyncIterator
 
 import pytest
-import redis
 from tests.builders import a_fact, a_write, an_entity, at
-from tests.falkor import graph_name
 from tests.integration.vector_world import (
     ALL_KINDS,
     FEW,
@@ -23,9 +21,13 @@ from tests.integration.vector_world import (
     until_built,
     watch,
 )
+from tests.integration.watched_database import watched
+from tests.neo4j_server import Neo4jAddress, empty
 from tests.requirements import requirement
 
 from graphiti_pkm.core.model.records import NewVectors
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.graph.opening import opening
 from graphiti_pkm.storage.graph.queries import vectors as queries_vectors
 from graphiti_pkm.storage.graph.queries.values import Query
 from graphiti_pkm.storage.graph.store import GraphStore
@@ -39,21 +41,43 @@ def another_store(first: GraphStore) -> GraphStore:
     return GraphStore(first._opened.open_database)
 
 
+@pytest.fixture(scope="module")
+def kept(neo4j_server: Neo4jAddress) -> VectorWorld:
+    """What the tests find that only read. They stand first: those that follow begin with an empty database."""
+
+    async def fill() -> VectorWorld:
+        made = await _filled(_store_on(neo4j_server))
+        await _indexed(made)
+        await made.store.close()
+        return made
+
+    empty(neo4j_server)
+    return asyncio.run(fill())
+
+
 @pytest.fixture
-async def world(falkor_graph: GraphStore) -> VectorWorld:
-    return await _filled(falkor_graph)
+async def large(kept: VectorWorld, neo4j_server: Neo4jAddress) -> AsyncIterator[VectorWorld]:
+    """With indexes that are complete and known; only to be read."""
+    kept.use(_store_on(neo4j_server))
+    await kept.store.vectors.detect_vector_indexes()
+    yield kept
+    await kept.store.close()
+
+
+@pytest.fixture
+async def world(store: GraphStore) -> VectorWorld:
+    return await _filled(store)
 
 
 @pytest.fixture
 async def indexed(world: VectorWorld) -> VectorWorld:
-    """With indexes that are complete and known."""
+    """As ``large``, to be changed."""
     return await _indexed(world)
 
 
-@pytest.fixture
-async def each(store: GraphStore) -> VectorWorld:
-    """As ``indexed``, on each kind of database."""
-    return await _indexed(await _filled(store))
+def _store_on(address: Neo4jAddress) -> GraphStore:
+    settings = {"neo4j_uri": address.uri, "neo4j_username": address.username, "neo4j_password": address.password}
+    return GraphStore(opening(Settings.model_validate(settings)).open_database)
 
 
 async def _filled(store: GraphStore) -> VectorWorld:
@@ -69,50 +93,81 @@ async def _indexed(world: VectorWorld) -> VectorWorld:
     return world
 
 
-async def test_no_index_is_made_while_no_group_exceeds_the_threshold(falkor_graph: GraphStore) -> None:
-    world = VectorWorld(falkor_graph)
-    for i in range(3):
-        await world.fill(f"g{i}", 1_500)  # more than the threshold together
-    await falkor_graph.vectors.tend_vector_indexes()
-    assert await falkor_graph.vectors.vector_indexes() == ()
-    assert len(await falkor_graph.search.nearest_facts(world.vector(), facts("g1"), 10)) == 10
-
-
-async def test_searches_of_a_large_group_find_what_an_exact_search_finds(each: VectorWorld) -> None:
+async def test_searches_of_a_large_group_find_what_an_exact_search_finds(large: VectorWorld) -> None:
     hits = {ENTITIES: 0, FACTS: 0}
     for _ in range(QUERIES):
-        query = each.vector()
-        found = list(await each.store.search.nearest_entities(query, entities(), 10))
-        hits[ENTITIES] += len({*found} & {*each.nearest(each.large(each.entities), query, 10)})
-        told = list(await each.store.search.nearest_facts(query, facts(), 10))
-        hits[FACTS] += len({*told} & {*each.nearest(each.large(each.facts), query, 10)})
+        query = large.vector()
+        found = list(await large.store.search.nearest_entities(query, entities(), 10))
+        hits[ENTITIES] += len({*found} & {*large.nearest(large.large(large.entities), query, 10)})
+        told = list(await large.store.search.nearest_facts(query, facts(), 10))
+        hits[FACTS] += len({*told} & {*large.nearest(large.large(large.facts), query, 10)})
     assert all(count >= 0.97 * 10 * QUERIES for count in hits.values())
-    assert each.watched.answered == ["entities", "facts"] * QUERIES
+    assert large.watched.answered == ["entities", "facts"] * QUERIES
 
 
-async def test_hits_of_an_index_are_scored_exactly_and_ordered(each: VectorWorld) -> None:
-    query = each.vector()
-    found = await each.store.search.nearest_facts(query, facts(), 10)
-    assert each.watched.answered == ["facts"]
-    cosines = [sum(a * b for a, b in zip(query, each.vectors[uuid], strict=True)) for uuid in found]
+async def test_hits_of_an_index_are_scored_exactly_and_ordered(large: VectorWorld) -> None:
+    query = large.vector()
+    found = await large.store.search.nearest_facts(query, facts(), 10)
+    assert large.watched.answered == ["facts"]
+    cosines = [sum(a * b for a, b in zip(query, large.vectors[uuid], strict=True)) for uuid in found]
     assert list(found.values()) == pytest.approx(cosines, abs=1e-4)
     assert list(found.values()) == sorted(found.values(), reverse=True)
 
 
-async def test_an_episode_is_found_by_its_best_passage_through_an_index(each: VectorWorld) -> None:
-    passage = each.passages[17]
-    query = each.vectors[passage.uuid]
-    found = await each.store.search.nearest_episodes(query, episodes(), 10)
-    assert each.watched.answered == ["passages"]
+async def test_an_episode_is_found_by_its_best_passage_through_an_index(large: VectorWorld) -> None:
+    passage = large.passages[17]
+    query = large.vectors[passage.uuid]
+    found = await large.store.search.nearest_episodes(query, episodes(), 10)
+    assert large.watched.answered == ["passages"]
     assert next(iter(found)) == passage.episode_uuid
     assert len(found) == 10
 
 
-async def test_a_small_group_is_never_searched_through_an_index(indexed: VectorWorld) -> None:
-    query = indexed.vector()
-    own = [record for record in indexed.facts if record.group_id == SMALL]
-    assert list(await indexed.store.search.nearest_facts(query, facts(SMALL), 10)) == indexed.nearest(own, query, 10)
-    assert indexed.watched.answered == []
+async def test_a_small_group_is_never_searched_through_an_index(large: VectorWorld) -> None:
+    query = large.vector()
+    own = [record for record in large.facts if record.group_id == SMALL]
+    assert list(await large.store.search.nearest_facts(query, facts(SMALL), 10)) == large.nearest(own, query, 10)
+    assert large.watched.answered == []
+
+
+async def test_filters_count_before_the_limit_also_through_an_index(large: VectorWorld) -> None:
+    query = large.vector()
+    wanted = facts(valid_after=at(2022), valid_before=at(2023))
+    fitting = [record for record in large.large(large.facts) if record.valid_at == at(2022)]  # type: ignore[union-attr]
+    assert list(await large.store.search.nearest_facts(query, wanted, 10)) == large.nearest(fitting, query, 10)
+    assert large.watched.answered == ["facts"]
+
+
+async def test_what_a_filter_leaves_too_little_of_is_scanned(large: VectorWorld) -> None:
+    far = large.nearest(large.large(large.facts), large.vector(), SIZE)[-1]
+    (fact,) = await large.store.records.get_facts([far], [LARGE])
+    wanted = facts(neighbour_uuid=fact.source_uuid)
+    query = large.vector()
+    expected = [one for one in large.facts if fact.source_uuid in {one.source_uuid, one.target_uuid}]
+    assert list(await large.store.search.nearest_facts(query, wanted, 10)) == large.nearest(expected, query, 10)
+
+
+async def test_an_exact_scan_starts_at_the_index_of_groups(large: VectorWorld) -> None:
+    query, database = large.vector(), await watched(large.store)
+    for asked in (
+        queries_vectors.nearest_entities(query, entities(SMALL), 10),
+        queries_vectors.nearest_facts(query, facts(SMALL), 10),
+        queries_vectors.nearest_episodes(query, episodes(SMALL), 10),
+    ):
+        first = await database.profile(asked)
+        while first.get("children"):
+            first = first["children"][0]
+        assert "IndexSeek" in first["operatorType"]
+        assert first["rows"] == FEW
+
+
+async def test_no_index_is_made_while_no_group_exceeds_the_threshold(store: GraphStore) -> None:
+    world = VectorWorld(store)
+    for i in range(3):
+        await world.fill(f"g{i}", 1_500)  # more than the threshold together
+    await store.vectors.tend_vector_indexes()
+    assert await store.vectors.vector_indexes() == ()
+    assert len(await store.search.nearest_facts(world.vector(), facts("g1"), 10)) == 10
 
 
 async def test_as_soon_as_somebody_else_has_anything_no_index_decides_what_is_found(indexed: VectorWorld) -> None:
@@ -151,34 +206,16 @@ async def test_what_is_written_while_an_index_is_built_and_after_is_found(world:
     assert world.watched.answered == ["facts", "facts"]
 
 
-async def test_a_new_vector_takes_the_place_of_the_old_one_in_an_index(each: VectorWorld) -> None:
-    entity = each.entities[5]
-    old, new = each.vectors[entity.uuid], array("f", [-value for value in each.vectors[entity.uuid]])
-    await each.store.writer.apply(a_write(entity, group_id=LARGE), {entity.uuid: new})
-    assert next(iter(await each.store.search.nearest_entities(new, entities(), 10))) == entity.uuid
-    assert entity.uuid not in await each.store.search.nearest_entities(old, entities(), 10)
-    assert each.watched.answered == ["entities", "entities"]
+async def test_a_new_vector_takes_the_place_of_the_old_one_in_an_index(indexed: VectorWorld) -> None:
+    entity = indexed.entities[5]
+    old, new = indexed.vectors[entity.uuid], array("f", [-value for value in indexed.vectors[entity.uuid]])
+    await indexed.store.writer.apply(a_write(entity, group_id=LARGE), {entity.uuid: new})
+    assert next(iter(await indexed.store.search.nearest_entities(new, entities(), 10))) == entity.uuid
+    assert entity.uuid not in await indexed.store.search.nearest_entities(old, entities(), 10)
+    assert indexed.watched.answered == ["entities", "entities"]
 
 
-async def test_filters_count_before_the_limit_also_through_an_index(each: VectorWorld) -> None:
-    query = each.vector()
-    wanted = facts(valid_after=at(2022), valid_before=at(2023))
-    fitting = [record for record in each.large(each.facts) if record.valid_at == at(2022)]  # type: ignore[union-attr]
-    assert list(await each.store.search.nearest_facts(query, wanted, 10)) == each.nearest(fitting, query, 10)
-    assert each.watched.answered == ["facts"]
-
-
-async def test_what_a_filter_leaves_too_little_of_is_scanned(indexed: VectorWorld) -> None:
-    far = indexed.nearest(indexed.large(indexed.facts), indexed.vector(), SIZE)[-1]
-    (fact,) = await indexed.store.records.get_facts([far], [LARGE])
-    wanted = facts(neighbour_uuid=fact.source_uuid)
-    query = indexed.vector()
-    expected = [one for one in indexed.facts if fact.source_uuid in {one.source_uuid, one.target_uuid}]
-    assert list(await indexed.store.search.nearest_facts(query, wanted, 10)) == indexed.nearest(expected, query, 10)
-
-
-async def test_after_many_deletions_all_that_is_left_is_found_and_the_index_renewed(indexed: VectorWorld) -> None:
-    """What was deleted uses up the hits: 100 alive of 2,000 gave none of ten."""
+async def test_after_many_deletions_all_that_is_left_is_found(indexed: VectorWorld) -> None:
     query = indexed.vector()
     kept = set(indexed.nearest(indexed.large(indexed.entities), query, SIZE)[SIZE - 100 :])
     gone = [one for one in indexed.large(indexed.entities) if one.uuid not in kept]
@@ -187,20 +224,11 @@ async def test_after_many_deletions_all_that_is_left_is_found_and_the_index_rene
     await database.write(Query("test", text, {"uuids": [one.uuid for one in gone]}))
     left = [one for one in indexed.entities if one.uuid in kept]
     assert list(await indexed.store.search.nearest_entities(query, entities(), 10)) == indexed.nearest(left, query, 10)
-    assert indexed.watched._worn == {ENTITIES}
-    indexed.watched._threshold = 60  # still a large group
-    await indexed.store.vectors.tend_vector_indexes()
-    await until_built(indexed.store, all_built)
-    (counted,) = await database.read(queries_vectors.alive(ENTITIES, query, 50))
-    assert counted[0]["alive"] > 40
-    assert indexed.watched._worn == set()
 
 
 async def test_an_index_that_another_process_dropped_is_not_missed(indexed: VectorWorld) -> None:
     database = await indexed.store.database()
-    await database.write(Query("drop", FACTS.drop, {}))
-    while "facts" in {index.name for index in await indexed.store.vectors.vector_indexes()}:
-        pass
+    await database.drop_vector_index(FACTS)
     query = indexed.vector()
     expected = indexed.nearest(indexed.large(indexed.facts), query, 10)
     assert list(await indexed.store.search.nearest_facts(query, facts(), 10)) == expected
@@ -225,11 +253,11 @@ async def test_processes_that_tend_together_build_each_index_once(
         await store.close()
 
 
-async def test_clearing_the_graph_forgets_its_indexes(each: VectorWorld) -> None:
-    await each.store.clear()
-    assert await each.store.vectors.vector_indexes() == ()
-    assert await each.store.search.nearest_facts(each.vector(), facts(), 10) == {}
-    assert each.watched.answered == []
+async def test_clearing_the_graph_forgets_its_indexes(indexed: VectorWorld) -> None:
+    await indexed.store.clear()
+    assert await indexed.store.vectors.vector_indexes() == ()
+    assert await indexed.store.search.nearest_facts(indexed.vector(), facts(), 10) == {}
+    assert indexed.watched.answered == []
 
 
 @requirement("C51", "T42")
@@ -262,18 +290,3 @@ async def test_the_keeper_builds_by_itself_and_ends_when_told(world: VectorWorld
     await until_built(world.store, all_built)
     stop.set()
     await keeping
-
-
-async def test_an_exact_scan_starts_at_the_index_of_groups(falkor_socket: Path, world: VectorWorld) -> None:
-    query = world.vector()
-    asked = {
-        "entities": queries_vectors.nearest_entities(query, entities(SMALL), 10),
-        "facts": queries_vectors.nearest_facts(query, facts(SMALL), 10),
-        "passages": queries_vectors.nearest_episodes(query, episodes(SMALL), 10),
-    }
-    with redis.Redis(unix_socket_path=str(falkor_socket), decode_responses=True) as client:
-        for one in asked.values():
-            steps = client.execute_command("GRAPH.PROFILE", graph_name(world.store), one.command())
-            (scan, *_) = [step for step in reversed(steps) if "Scan" in step]
-            assert "Index Scan" in scan
-            assert f"Records produced: {FEW}," in scan

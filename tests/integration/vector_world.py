@@ -24,10 +24,10 @@ TOPICS = 60
 NOW = at(2026, 6)
 ALL_KINDS = {"entities", "facts", "passages"}
 
-_ENTITIES = "UNWIND $rows AS r CREATE (n:Entity) SET n = r.p SET n.name_embedding = vecf32(r.v)"
+_ENTITIES = "UNWIND $rows AS r CREATE (n:Entity) SET n = r.p SET n.name_embedding = r.v"
 _FACTS = """UNWIND $rows AS r MATCH (h:Entity {uuid: r.source}) MATCH (o:Entity {uuid: r.target})
-  CREATE (h)-[e:RELATES_TO]->(o) SET e = r.p SET e.fact_embedding = vecf32(r.v)"""
-_PASSAGES = "UNWIND $rows AS r CREATE (p:Passage) SET p = r.p SET p.embedding = vecf32(r.v)"
+  CREATE (h)-[e:RELATES_TO]->(o) SET e = r.p SET e.fact_embedding = r.v"""
+_PASSAGES = "UNWIND $rows AS r CREATE (p:Passage) SET p = r.p SET p.embedding = r.v"
 _GROUP = "UNWIND $rows AS r CREATE (g:Group) SET g = r.p"
 
 
@@ -49,14 +49,18 @@ class VectorWorld:
     """What was written, with the vector of each record."""
 
     def __init__(self, store: GraphStore) -> None:
-        self.store = store
-        self.watched = watch(store)
+        self.use(store)
         self._draw = np.random.default_rng(7)
         self._topics = self._draw.standard_normal((TOPICS, DIMENSION))
         self.vectors: dict[str, Vector] = {}
         self.entities: list[Entity] = []
         self.facts: list[Fact] = []
         self.passages: list[Passage] = []
+
+    def use(self, store: GraphStore) -> None:
+        """From now on; it has the same content."""
+        self.store = store
+        self.watched = watch(store)
 
     def vector(self) -> Vector:
         """Near one of the topics, as sentences are."""

@@ -37,9 +37,6 @@ class Dump:
         """Uuids of episode and entity."""
         return {(one["episode_uuid"], one["entity_uuid"]) for one in self.of("mention")}
 
-    def episodes_of(self, fact_uuid: str) -> set[str]:
-        return {one["episode_uuid"] for (fact, _), one in self.tables["fact_episode"].items() if fact == fact_uuid}
-
 
 def dump(data_dir: Path) -> Dump:
     """Every table of the graph; vectors with all their numbers."""
@@ -57,7 +54,7 @@ def dump(data_dir: Path) -> Dump:
 def _rows(db: sqlite3.Connection, table: str) -> dict[tuple[Any, ...], Properties]:
     own = db.execute("SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk", (table,))
     key, passing = _KEYS.get(table) or [name for (name,) in own], _WHEN_APPLIED.get(table, set())
-    rows = db.execute(f'SELECT * FROM "{table}"')  # noqa: S608 a name of ours
+    rows = db.execute(f'SELECT * FROM "{table}" ORDER BY {", ".join(key)}')  # noqa: S608 names of ours
     return {tuple(row[name] for name in key): {k: row[k] for k in row.keys() if k not in passing} for row in rows}  # noqa: SIM118 a Row iterates over values
 
 

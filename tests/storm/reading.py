@@ -87,21 +87,19 @@ class Read:
 
 def read(graph: Dump) -> Read:
     """Entities with type and summary, facts with interval and episodes, mentions; each as often as it is there."""
-    names = {one["uuid"]: f"{one['group_id']} {one['name']}" for one in graph.of("Entity")}
-    notes = {one["uuid"]: one["name"] for one in graph.of("Episodic")}
+    names = {one["uuid"]: f"{one['group_id']} {one['name']}" for one in graph.of("entity")}
+    notes = {one["uuid"]: one["name"] for one in graph.of("episode")}
+    told_in: dict[str, list[str]] = {}
+    for one in graph.of("fact_episode"):
+        told_in.setdefault(one["fact_uuid"], []).append(notes[one["episode_uuid"]])
     return Read(
-        entities=tuple(
-            sorted(
-                f"{names[one['uuid']]} {sorted(one.get('labels') or [])} {one.get('summary', '')}"
-                for one in graph.of("Entity")
-            )
-        ),
+        entities=tuple(sorted(f"{names[one['uuid']]} {one['label']} {one['summary']}" for one in graph.of("entity"))),
         facts=tuple(
             sorted(
-                f"{names[one['source_node_uuid']]} {one['name']} {names[one['target_node_uuid']]}: {one['fact']} "
-                f"[{one.get('valid_at')}, {one.get('invalid_at')}) voided {bool(one.get('voided'))} "
-                f"expired {one.get('expired_at') is not None} {sorted(notes[uuid] for uuid in one['episodes'])}"
-                for one in graph.facts()
+                f"{names[one['source_uuid']]} {one['relation']} {names[one['target_uuid']]}: {one['text']} "
+                f"[{one['valid_at']}, {one['invalid_at']}) voided {one['voided']} "
+                f"expired {one['expired_at'] is not None} {sorted(told_in.get(one['uuid'], []))}"
+                for one in graph.of("fact")
             )
         ),
         mentions=tuple(sorted(f"{notes[episode]}: {names[entity]}" for episode, entity in graph.mentions())),

@@ -4,14 +4,12 @@ import asyncio
 import random
 import subprocess
 from collections import Counter
-from collections.abc import AsyncIterator
 from pathlib import Path
 from time import time_ns
 
 import pytest
 from mcp.client import Client
 from tests.e2e.support import COMMAND, call, environment, over_stdio, run
-from tests.integration.embedded_support import end_database
 
 KILLS = 20
 NOTES = 40
@@ -19,16 +17,8 @@ NOTES = 40
 pytestmark = pytest.mark.timeout(900)
 
 
-@pytest.fixture
-async def data_dir(tmp_path: Path) -> AsyncIterator[Path]:
-    directory = tmp_path / "data"
-    yield directory
-    await end_database(directory)
-
-
-async def test_rebuild_restore_and_backup_killed_at_random_lose_and_repeat_nothing(
-    data_dir: Path, tmp_path: Path
-) -> None:
+async def test_rebuild_restore_and_backup_killed_at_random_lose_and_repeat_nothing(tmp_path: Path) -> None:
+    data_dir = tmp_path / "data"
     seed = time_ns()
     dice = random.Random(seed)  # noqa: S311 a storm is no secret
     kills: Counter[str] = Counter()

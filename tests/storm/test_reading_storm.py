@@ -1,10 +1,10 @@
-"""A model reads 300 episodes while it fails, servers and database are killed: each is read once, or failed for good."""
+"""A model reads 300 episodes while it fails and servers are killed: each is read once, or failed for good."""
 
 import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep, time
@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 from tests.benchmarks.stdio import StdioServer, ToolFailed
-from tests.integration.embedded_support import end_database, endpoint
 from tests.scripted_model import ScriptedModel
 from tests.storm.dump import dump, repeated_facts, repeated_names
 from tests.storm.reading import EPISODES, GROUPS, Read, faults, note, read, unreadable
@@ -20,27 +19,12 @@ from tests.storm.reading import EPISODES, GROUPS, Read, faults, note, read, unre
 from graphiti_pkm.bootstrap import open_memory
 from graphiti_pkm.core.ports.extraction import ExtractionRecord
 from graphiti_pkm.settings.loader import Settings
-from graphiti_pkm.storage.journal.store import SqliteJournal
+from graphiti_pkm.storage.journal.opening import journal_of
 
 pytestmark = pytest.mark.timeout(1800)
 
 _PATIENCE = 900.0
 _POLL = 0.2
-
-
-@pytest.fixture
-async def directories(tmp_path: Path) -> AsyncIterator[Callable[[str], Path]]:
-    """Data directories whose databases end with the test."""
-    made: list[Path] = []
-
-    def make(name: str) -> Path:
-        made.append(tmp_path / name)
-        made[-1].mkdir()
-        return made[-1]
-
-    yield make
-    for directory in made:
-        await end_database(directory)
 
 
 @contextmanager
@@ -81,7 +65,7 @@ def tell(server: StdioServer, number: int) -> None:
 
 
 async def jobs(data_dir: Path) -> list[ExtractionRecord]:
-    journal = SqliteJournal(data_dir)
+    journal = journal_of(Settings(data_dir=data_dir))
     try:
         return await journal.extractions.of_episodes([note(number)["uuid"] for number in range(EPISODES)])
     finally:
@@ -105,10 +89,9 @@ async def what_is_read(data_dir: Path) -> Read:
     async with open_memory(Settings(data_dir=data_dir)) as memory:
         while await memory.jobs.run_once():
             pass
-        graph = dump(await memory.database.acquire())
+        graph = dump(data_dir)
     assert repeated_names(graph) == []
     assert repeated_facts(graph) == []
-    assert len(set(graph.mentions())) == len(graph.mentions())
     return read(graph)
 
 
@@ -131,9 +114,9 @@ async def undisturbed(data_dir: Path) -> Read:
     return await what_is_read(data_dir)
 
 
-async def test_a_disturbed_reading_is_the_undisturbed_one(directories: Callable[[str], Path]) -> None:
-    wanted = await undisturbed(directories("calm"))
-    data_dir = directories("storm")
+async def test_a_disturbed_reading_is_the_undisturbed_one(tmp_path: Path) -> None:
+    wanted = await undisturbed(tmp_path / "calm")
+    data_dir = tmp_path / "storm"
     begun = monotonic()
     with a_model(rate=0.1, latency_ms=20) as model:
         server = serving(data_dir, model)
@@ -143,11 +126,10 @@ async def test_a_disturbed_reading_is_the_undisturbed_one(directories: Callable[
                     _kill(server.process.pid)
                     server = _again(server, data_dir, model)
                 tell(server, number)
-            for share, what in ((0.35, "server"), (0.5, "database"), (0.65, "server")):
+            for share in (0.35, 0.5, 0.65):
                 await until_ended(data_dir, int(share * EPISODES))
-                _kill(server.process.pid if what == "server" else endpoint(data_dir).redis_pid)
-                if what == "server":
-                    server = _again(server, data_dir, model)
+                _kill(server.process.pid)
+                server = _again(server, data_dir, model)
             await until_ended(data_dir, EPISODES)
             server.close()
         finally:
@@ -166,10 +148,8 @@ async def test_a_disturbed_reading_is_the_undisturbed_one(directories: Callable[
     assert wanted.differences(found) == []
 
 
-async def test_two_servers_share_the_queue_and_one_takes_over_what_the_other_held(
-    directories: Callable[[str], Path],
-) -> None:
-    data_dir, count = directories("shared"), 3 * len(GROUPS)
+async def test_two_servers_share_the_queue_and_one_takes_over_what_the_other_held(tmp_path: Path) -> None:
+    data_dir, count = tmp_path / "shared", 3 * len(GROUPS)
     with a_model(rate=0, latency_ms=1_000) as model:
         one = serving(data_dir, model, parallel=2)
         with one:

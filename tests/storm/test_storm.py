@@ -3,12 +3,10 @@
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator
 from pathlib import Path
 from time import time_ns
 
 import pytest
-from tests.integration.embedded_support import end_database
 from tests.storm.dump import (
     Dump,
     differences,
@@ -32,20 +30,13 @@ from graphiti_pkm.settings.loader import Settings
 
 SECONDS = 120
 LEAST_ACKNOWLEDGED = 2_000
-LEAST_KILLS = 15
+LEAST_KILLS = 30
 
 pytestmark = pytest.mark.timeout(900)
 
 
-@pytest.fixture
-async def data_dir(tmp_path: Path) -> AsyncIterator[Path]:
-    directory = tmp_path / "data"
-    yield directory
-    await end_database(directory)
-
-
-async def test_twenty_clients_under_random_kills_lose_and_repeat_nothing(data_dir: Path, tmp_path: Path) -> None:
-    directory = tmp_path / "clients"
+async def test_twenty_clients_under_random_kills_lose_and_repeat_nothing(tmp_path: Path) -> None:
+    data_dir, directory = tmp_path / "data", tmp_path / "clients"
     directory.mkdir()
     storm = Storm(data_dir, directory, seed=time_ns())
     with storm.clients():
@@ -60,20 +51,19 @@ async def test_twenty_clients_under_random_kills_lose_and_repeat_nothing(data_di
         await _the_next_call_works(memory)
         while await memory.jobs.run_once():
             pass
-        graph = dump(await memory.database.acquire())
+        graph = dump(data_dir)
         counts = await memory.journal.counts()
     _nothing_is_lost(graph, told)
     _nothing_is_repeated(graph, told)
     assert (counts["intent"], counts["failed"], counts["jobs_failed"]) == (0, 0, 0)
     assert len(acknowledged) >= LEAST_ACKNOWLEDGED
-    assert {kind: count for kind, count in storm.kills.items() if count < LEAST_KILLS} == {}
+    assert storm.kills.total() >= LEAST_KILLS
     assert len(storm.kills) == 3
 
     command = [str(Path(sys.executable).with_name("graphiti-pkm")), "rebuild", "--data-dir", str(data_dir)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: ASYNC221 nothing else runs
     assert done.returncode == 0, done.stderr
-    async with open_memory(Settings(data_dir=data_dir)) as memory:
-        assert differences(graph, dump(await memory.database.acquire())) == []
+    assert differences(graph, dump(data_dir)) == []
 
 
 async def _the_next_call_works(memory: Memory) -> None:
@@ -87,11 +77,11 @@ async def _the_next_call_works(memory: Memory) -> None:
 
 
 def _nothing_is_lost(graph: Dump, told: list[Diary]) -> None:
-    episodes = {one["uuid"] for one in graph.of("Episodic")}
-    entities = {one["uuid"] for one in graph.of("Entity")}
-    facts = {one["uuid"]: one for one in graph.facts()}
-    mentions = set(graph.mentions())
-    passages = {one["episode_uuid"] for one in graph.of("Passage")}
+    episodes = {one["uuid"] for one in graph.of("episode")}
+    entities = {one["uuid"] for one in graph.of("entity")}
+    told_in = {(one["fact_uuid"], one["episode_uuid"]) for one in graph.of("fact_episode")}
+    mentions = graph.mentions()
+    passages = {one["episode_uuid"] for one in graph.of("passage")}
     for diary in told:
         for line in [*diary.lines("acknowledged"), *diary.lines("pending")]:
             assert line["uuid"] in episodes
@@ -100,24 +90,22 @@ def _nothing_is_lost(graph: Dump, told: list[Diary]) -> None:
                 assert uuid in entities
                 assert (line["uuid"], uuid) in mentions
             for uuid in line.get("facts", []):
-                assert line["uuid"] in facts[uuid]["episodes"]
+                assert (uuid, line["uuid"]) in told_in
 
 
 def _nothing_is_repeated(graph: Dump, told: list[Diary]) -> None:
     sent = [line for diary in told for line in diary.lines("sent")]
-    episodes = [one["uuid"] for one in graph.of("Episodic")]
-    assert len(set(episodes)) == len(episodes)
-    assert len(set(episodes) - {line["uuid"] for line in sent}) == 1, "only the call afterwards was not told"
+    episodes = {one["uuid"] for one in graph.of("episode")}
+    assert len(episodes - {line["uuid"] for line in sent}) == 1, "only the call afterwards was not told"
     assert repeated_tokens(graph, [token(line["client"], line["number"]) for line in sent]) == []
     assert repeated_names(graph) == []
     assert repeated_facts(graph) == []
     assert several_current(graph, HOME) == []
-    assert len(set(graph.mentions())) == len(graph.mentions())
 
 
 def test_a_storm_tells_its_figures_in_one_line(tmp_path: Path) -> None:
-    storm = Storm(tmp_path, tmp_path, seed=7, kills=Counter(client=31, database=18))
-    assert storm.figures(2_406) == "storm 7: 2,406 acknowledged writes; kills: 31 client, 18 database, 0 watchdog"
+    storm = Storm(tmp_path, tmp_path, seed=7, kills=Counter(words=31, stdio=18))
+    assert storm.figures(2_406) == "storm 7: 2,406 acknowledged writes; kills: 31 words, 0 model, 18 stdio"
 
 
 def test_a_storm_has_twenty_clients_some_of_them_real_servers() -> None:

@@ -1,4 +1,4 @@
-"""Twenty clients on one data directory, and random kill -9 of clients, database and watchdog."""
+"""Twenty clients on one data directory, and random kill -9 of clients and servers."""
 
 import os
 import random
@@ -14,13 +14,10 @@ from time import monotonic, sleep, time
 
 from tests.storm.notes import Diary
 
-from graphiti_pkm.storage.graph.embedded.redis_process import names_database
-from graphiti_pkm.storage.graph.embedded.redis_socket import read_endpoint
-
 WAYS = ("words",) * 14 + ("model",) * 3 + ("stdio",) * 3
 """How each of the clients writes."""
-KILLS = {"client": (3.0, 6.0), "database": (4.5, 8.0), "watchdog": (4.5, 8.0)}
-"""Shortest and longest time between two kills of a kind, in seconds."""
+SECONDS_BETWEEN = (1.0, 3.0)
+"""Shortest and longest time between two kills."""
 _TICK = 0.05
 _ENOUGH_STARTS = 400
 
@@ -45,6 +42,7 @@ class Storm:
     directory: Path
     seed: int
     kills: "Counter[str]" = field(default_factory=Counter)
+    """By the way of the client."""
     deaths: list[str] = field(default_factory=list)
     """Clients that ended without being killed."""
     starts: int = 0
@@ -60,7 +58,7 @@ class Storm:
 
     def figures(self, acknowledged: int) -> str:
         """What the storm came to, in one line."""
-        kills = ", ".join(f"{self.kills[kind]} {kind}" for kind in KILLS)
+        kills = ", ".join(f"{self.kills[way]} {way}" for way in dict.fromkeys(WAYS))
         return f"storm {self.seed}: {acknowledged:,} acknowledged writes; kills: {kills}"
 
     @contextmanager
@@ -87,13 +85,13 @@ class Storm:
     def rage(self, seconds: float) -> None:
         """Kill for so long."""
         end = monotonic() + seconds
-        due = {kind: monotonic() + self._draw.uniform(*between) for kind, between in KILLS.items()}
+        due = monotonic()
         while monotonic() < end:
             self._keep_running()
-            for kind, at in due.items():
-                if monotonic() >= at and self._kill(kind):
-                    self._note(kind)
-                    due[kind] = monotonic() + self._draw.uniform(*KILLS[kind])
+            slot = self._draw.choice(self._slots)
+            if monotonic() >= due and self._kill(slot):
+                self._note(slot.way)
+                due = monotonic() + self._draw.uniform(*SECONDS_BETWEEN)
             sleep(_TICK)
 
     def end(self, seconds: float) -> None:
@@ -139,22 +137,13 @@ class Storm:
                 env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
             )
 
-    def _note(self, kind: str) -> None:
-        self.kills[kind] += 1
+    def _note(self, way: str) -> None:
+        self.kills[way] += 1
         with (self.directory / "kills").open("a", encoding="utf-8") as file:
-            file.write(f"{time()} {kind}\n")
+            file.write(f"{time()} {way}\n")
 
-    def _kill(self, kind: str) -> bool:
-        """False if there is nothing to kill just now."""
-        if kind == "client":
-            return self._kill_client(self._draw.choice(self._slots))
-        known = read_endpoint(self.data_dir)
-        if known is None or not names_database(known.redis_pid, known.socket):
-            return False
-        pid = known.redis_pid if kind == "database" else known.watchdog_pid
-        return _killed(pid)
-
-    def _kill_client(self, slot: Slot) -> bool:
+    def _kill(self, slot: Slot) -> bool:
+        """The client, or the server it talks to; False if there is nothing to kill just now."""
         servers = Diary(self.directory, slot.name).lines("server")
         if slot.way == "stdio" and servers and self._draw.random() < 0.5:
             self._killed.add(servers[-1]["pid"])

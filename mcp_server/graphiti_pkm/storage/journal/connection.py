@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import sqlite3
 import threading
 import time
@@ -80,15 +81,15 @@ class JournalFile:
         self._holds_graph = name == MEMORY
         self._migrations = migrations
         self._opening = threading.RLock()
-        self._is_ready = False
+        self._ready_inode = self._log_inode = 0
+        """Of the file that this process has opened, and of its write-ahead log."""
 
     def open(self, synchronous: Literal["FULL", "NORMAL"], *, any_thread: bool = False) -> sqlite3.Connection:
         """A new connection to a current, checked journal; ``any_thread``: another than this one may close it."""
         with self._opening:
             self.make()
-            if self._holds_graph and not self.path.stat().st_size:
-                raise damaged(self)  # it was emptied: ``make`` makes none that is empty
-            ended_badly = not self._is_ready and self._has_write_ahead_log()
+            inode = self.inode()
+            ended_badly = self._ready_inode != inode and self._has_write_ahead_log()
             connection = connect(self.path, any_thread=any_thread)
             try:
                 _use_write_ahead_log(connection)
@@ -99,17 +100,44 @@ class JournalFile:
             except BaseException:
                 connection.close()
                 raise
-            if not self._is_ready:
+            if not self._ready_inode:
                 sweep(self.data_dir)
-            self._is_ready = True
+            self._ready_inode = inode
+            self.inode()
             return connection
 
     def inode(self) -> int:
-        """The file's inode; 0 if there is no file."""
+        """The file's inode; 0 if there is no file.
+
+        Raises:
+            DamagedStore: it was emptied: ``make`` makes none that is empty.
+            Unavailable: another file was put in its place, whose pages would be mixed with those in the log.
+        """
         try:
-            return self.path.stat().st_ino
+            found = self.path.stat()
         except FileNotFoundError:
             return 0
+        if self._holds_graph:
+            self._require_own(found)
+        return found.st_ino
+
+    def _require_own(self, found: os.stat_result) -> None:
+        if not found.st_size:
+            raise damaged(self)
+        log = self.path.with_name(f"{self.path.name}-wal")
+        try:
+            inode = log.stat().st_ino
+        except FileNotFoundError:
+            inode = 0
+        if self._ready_inode in {0, found.st_ino}:
+            self._log_inode = inode
+        elif inode and inode == self._log_inode:
+            raise Unavailable(
+                f"Another file was put in the place of {self.path.name} in {self.data_dir} while this server was "
+                f"running. Nothing was stored. Put the former back; or, to use the other, end all servers of that "
+                f"directory, remove {log.name}, which belongs to the former, and start again. `graphiti-pkm restore` "
+                "does not need that."
+            )
 
     def state(self) -> tuple[int, ...] | None:
         """A value that changes with every commit of any process; None if a commit is too recent to tell."""
@@ -140,7 +168,7 @@ class JournalFile:
                 part.rename(kept.with_name(kept.name + suffix))
         whole.replace(self.path)
         sync_directory(self.data_dir)
-        self._is_ready = False
+        self._ready_inode = 0
         return kept
 
     def make(self) -> None:
@@ -153,7 +181,7 @@ class JournalFile:
         with self._opening:
             if self.path.exists():
                 return
-            if self._is_ready and self._holds_graph:
+            if self._ready_inode and self._holds_graph:
                 raise Unavailable(
                     f"{self.path.name} was removed from {self.data_dir} while this server was running. Nothing was "
                     "stored. Put it back; or restart the server to begin an empty memory."

@@ -221,15 +221,13 @@ def _dates(name: str, alternatives: Sequence[Sequence[DateFilter]], parameters: 
 
 
 def _date(name: str, parameter: str, asked: DateFilter, parameters: dict[str, object]) -> str:
-    """A comparison with an unknown date is false, but for "other than"."""
+    """A comparison with an unknown date is false."""
     operator = asked.comparison_operator
     if operator in {ComparisonOperator.is_null, ComparisonOperator.is_not_null}:
         return f"f.{name} {_OPERATORS[operator]}"
     if asked.date is None:
         raise InvalidInput(f"A filter by {name} needs a date to compare with.")
     parameters[parameter] = micros(asked.date)
-    if operator is ComparisonOperator.not_equals:
-        return f"f.{name} IS NOT :{parameter}"
     return f"coalesce(f.{name} {_OPERATORS[operator]} :{parameter}, false)"
 
 
