@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -30,7 +31,7 @@ from tests.e2e.support import (
 from tests.requirements import requirement
 from tests.scripted_model import FaultPlan, PermanentFault, ScriptedModel
 
-from graphiti_pkm.storage.graph.locks.flock import EXCLUSIVE, open_lock, unlock, wait_for_lock
+from graphiti_pkm.core.operating_system import open_lock, wait_for_lock
 
 GATE = "gate.lock"
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "by hand", "version": "1"}}
@@ -40,11 +41,11 @@ HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"na
 def writers_held(data_dir: Path) -> Iterator[None]:
     """Every write of the servers on the directory waits as long as this lasts: it is under way."""
     fd = open_lock(data_dir / "locks" / GATE)
-    wait_for_lock(fd, EXCLUSIVE)
+    wait_for_lock(fd, "exclusive")
     try:
         yield
     finally:
-        unlock(fd)
+        os.close(fd)
 
 
 def state(served: Served) -> dict[str, Any]:

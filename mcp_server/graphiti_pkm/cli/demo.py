@@ -14,6 +14,7 @@ from mcp.client.stdio import stdio_client
 
 from graphiti_pkm.cli.examples import Example, read_examples
 from graphiti_pkm.cli.output import Progress, indented, say
+from graphiti_pkm.core.operating_system import command_line
 from graphiti_pkm.errors import PkmError
 from graphiti_pkm.settings.loader import Settings
 
@@ -31,7 +32,8 @@ def demo(settings: Settings, *, keep: bool, examples: Path | None) -> int:
         asyncio.run(_Demo(directory, settings).play(notes))
     finally:
         if keep:
-            say(f"\nKept in {directory}. To look at it: graphiti-pkm status --data-dir {directory / 'data'}")
+            command = command_line(("graphiti-pkm", "status", "--data-dir", str(directory / "data")))
+            say(f"\nKept in {directory}. To look at it: {command}")
         else:
             shutil.rmtree(directory, ignore_errors=True)
     return 0
@@ -49,7 +51,7 @@ class _Demo:
     async def play(self, notes: list[Example]) -> None:
         """Store the notes, then ask, add one more and ask again."""
         say("graphiti-pkm: a memory for your assistant. No key, no server, nothing leaves this machine.\n")
-        with self._log.open("w") as log:
+        with self._log.open("w", encoding="utf-8") as log:
             # The server's log goes to a file, so that an interrupted demo does not print it.
             await self._steps(notes, log)
         say("\nYour own assistant will make the same calls. README.md shows how to connect it.")

@@ -2,13 +2,13 @@
 
 import asyncio
 import contextlib
-import shlex
 from pathlib import Path
 
 from graphiti_pkm.bootstrap import open_memory
 from graphiti_pkm.cli.directories import is_to_convert, require_memory
 from graphiti_pkm.cli.opening import open_without_model
 from graphiti_pkm.cli.output import Progress, say
+from graphiti_pkm.core.operating_system import command_line
 from graphiti_pkm.core.ports.embedding import mismatch
 from graphiti_pkm.embedding.local.weight_files import find_weights
 from graphiti_pkm.embedding.local.weights import fetch_weights
@@ -33,7 +33,7 @@ def backup(settings: Settings, file: Path) -> int:
     asyncio.run(run())
     say(f"Backed up {settings.data_dir} to {target} ({target.stat().st_size / 1e6:.1f} MB) and checked the file.")
     command = ["graphiti-pkm", "restore", str(target), "--data-dir", str(settings.data_dir)]
-    say(f"To restore it: {shlex.join(command)}")
+    say(f"To restore it: {command_line(command)}")
     return 0
 
 

@@ -20,8 +20,9 @@ def say(text: str = "") -> None:
 
 
 def say_json(value: Mapping[str, object]) -> None:
-    """Print the result as JSON."""
-    say(json.dumps(value, ensure_ascii=False, indent=2, default=str))
+    """Print the result as JSON, which loses no letter where the output is not in UTF-8, as in a pipe on Windows."""
+    is_utf8 = sys.stdout.encoding.lower().replace("-", "") == "utf8"
+    say(json.dumps(value, ensure_ascii=not is_utf8, indent=2, default=str))
 
 
 def complain(text: str) -> None:

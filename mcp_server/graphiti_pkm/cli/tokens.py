@@ -12,10 +12,10 @@ from pydantic import ValidationError
 
 from graphiti_pkm.cli.output import complain, say, say_json
 from graphiti_pkm.core.model.access import Token
+from graphiti_pkm.core.operating_system import open_lock, wait_for_lock
 from graphiti_pkm.errors import ConfigurationError, InvalidInput, NotFound
 from graphiti_pkm.server.auth.tokens import as_entry, hash_of, new_secret, parse, read_tokens, write_tokens
 from graphiti_pkm.settings.loader import Settings
-from graphiti_pkm.storage.graph.locks.flock import EXCLUSIVE, open_lock, wait_for_lock
 
 _USAGE = 2
 _ENVIRONMENT = "GRAPHITI_PKM_TOKENS"
@@ -121,7 +121,7 @@ def _locked(path: Path) -> Iterator[None]:
             f"Cannot write to the directory of {path}: {error.strerror}. Nothing was changed."
         ) from None
     try:
-        wait_for_lock(lock, EXCLUSIVE)
+        wait_for_lock(lock, "exclusive")
         yield
     finally:
         os.close(lock)

@@ -13,6 +13,7 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult
 
+from graphiti_pkm.core.operating_system import CAN_FORK
 from graphiti_pkm.core.ports.metrics import UNCOUNTED, Counted
 from graphiti_pkm.errors import ConfigurationError, InvalidInput, NotAllowed
 from graphiti_pkm.server.auth.callers import Limits, caller_of, token_of
@@ -29,7 +30,7 @@ from graphiti_pkm.server.tools.registry import TOOLSETS, guarded, known_tools, n
 from graphiti_pkm.server.tools.request_limits import RequestLimits
 from graphiti_pkm.server.tools.resources import add_resources
 from graphiti_pkm.server.tools.texts import only_naming
-from graphiti_pkm.server.transports.draining import CLOSING_SECONDS, Draining, end_within, on_signal
+from graphiti_pkm.server.transports.draining import CLOSING_SECONDS, Draining, end_within, on_signal, when_ended
 from graphiti_pkm.server.transports.openings import Openings
 from graphiti_pkm.server.transports.stdio import serve_stdio
 from graphiti_pkm.settings.loader import APP, Settings
@@ -219,6 +220,11 @@ def run(settings: Settings, parts: Parts) -> None:
             f"{settings.workers} workers can only answer over http: a connection over {settings.transport} belongs to "
             "one process. Use --transport http, or --workers 1."
         )
+    if settings.workers > 1 and not CAN_FORK:
+        raise ConfigurationError(
+            f"{settings.workers} workers need processes made by fork, which Windows does not have. Use --workers 1, or "
+            "run the server in WSL or a container."
+        )
     if settings.transport == "stdio":
         anyio.run(build_server(settings, *parts()).run_stdio_async)
         return
@@ -233,7 +239,7 @@ def run(settings: Settings, parts: Parts) -> None:
             _serve_http(server, settings, listening)
         return
     from graphiti_pkm.server.observability.prometheus import forget_worker, shared_by_workers  # noqa: PLC0415
-    from graphiti_pkm.server.transports.workers import Workers  # noqa: PLC0415
+    from graphiti_pkm.server.transports.workers import Workers  # type: ignore[attr-defined,unused-ignore]  # noqa: PLC0415 not on Windows
 
     # Building a server here reports errors in the settings once for all workers; each worker builds its own parts.
     http_app(found := build_server(settings, _nothing), found.backend, settings, found.draining)
@@ -257,7 +263,6 @@ def _nothing() -> AbstractAsyncContextManager[Services]:
 def _serve_http(server: MemoryServer, settings: Settings, listening: socket.socket, parent: int | None = None) -> None:
     """``parent``: a descriptor that is closed when the parent process of this worker ends."""
     from graphiti_pkm.server.transports.http import serve_http  # noqa: PLC0415
-    from graphiti_pkm.server.transports.workers import when_ended  # noqa: PLC0415
 
     async def serve() -> None:
         if parent is not None:

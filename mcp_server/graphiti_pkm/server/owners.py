@@ -23,6 +23,7 @@ from mcp_types import CallToolResult
 
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.record import Record
+from graphiti_pkm.core.operating_system import local_socket
 from graphiti_pkm.errors import ConfigurationError, Unavailable
 from graphiti_pkm.toolkit.schema import Json
 
@@ -130,7 +131,7 @@ def owners(workers: int, tools: Collection[str]) -> Iterator[Owners]:
 
 
 def _listening(path: Path) -> socket.socket:
-    made = socket.socket(socket.AF_UNIX)
+    made = local_socket()
     try:
         made.bind(str(path))
     except OSError as error:
@@ -145,7 +146,14 @@ def _listening(path: Path) -> socket.socket:
 
 @asynccontextmanager
 async def _connected(path: str) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    reader, writer = await asyncio.open_unix_connection(path)
+    made = local_socket()
+    made.setblocking(False)  # noqa: FBT003 positional in socket
+    try:
+        await asyncio.get_running_loop().sock_connect(made, path)
+    except BaseException:
+        made.close()
+        raise
+    reader, writer = await asyncio.open_connection(sock=made)
     try:
         yield reader, writer
     finally:

@@ -14,14 +14,13 @@ import time
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 
+from graphiti_pkm.core.operating_system import Mode, command_line, open_lock, sync_directory, try_lock
 from graphiti_pkm.core.ports.group_locks import GroupLocks
 from graphiti_pkm.core.ports.ports import Journal
 from graphiti_pkm.errors import ConfigurationError, DamagedStore, InvalidInput, Unavailable
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.commit import MAX_REFUSALS
-from graphiti_pkm.storage.graph.locks.flock import EXCLUSIVE, SHARED, open_lock, try_lock, unlock
 from graphiti_pkm.storage.journal.connection import JOURNAL, MEMORY, JournalFile, connect, plain_errors
-from graphiti_pkm.storage.journal.partial import sync_directory
 from graphiti_pkm.storage.journal.redaction import FORMER
 from graphiti_pkm.storage.journal.server_id import SERVER_ID
 from graphiti_pkm.storage.rebuilding import Rebuilding
@@ -89,11 +88,11 @@ def must_fit(settings: Settings) -> None:
         why = (
             f"{data_dir} holds the journal of a memory on a database server, and no server is configured. Set "
             "neo4j_uri; or, to keep that memory in one file here from now on, run "
-            f"`graphiti-pkm restore {theirs} --data-dir {data_dir}` once."
+            f"`{_restoring(theirs)}` once."
         )
     else:
         why = f"{data_dir} holds an embedded memory, and Neo4j is configured. " + _OTHERWISE.format(
-            f"run `graphiti-pkm restore {theirs} --data-dir {data_dir}` once"
+            f"run `{_restoring(theirs)}` once"
         )
     raise ConfigurationError(f"{why} Nothing was changed.")
 
@@ -106,6 +105,10 @@ def _holds_something(journal: Path) -> bool:
             return bool(connection.execute(query).fetchone()[0])
     except sqlite3.Error:
         return journal.exists() and journal.stat().st_size > 0
+
+
+def _restoring(journal: Path) -> str:
+    return command_line(("graphiti-pkm", "restore", str(journal), "--data-dir", str(journal.parent)))
 
 
 async def convert(data_dir: Path, journal: Journal, rebuilding: Rebuilding, locks: GroupLocks) -> None:
@@ -213,16 +216,15 @@ async def _build(rebuilding: Rebuilding) -> None:
 @contextlib.asynccontextmanager
 async def _alone(data_dir: Path) -> AsyncIterator[None]:
     """One process at a time, and none of version 0.1, whose database may still have to end. Raises Unavailable."""
+    users, owner = data_dir / _USERS, data_dir / _OWNER
     with contextlib.ExitStack() as stack:
-        conversion, users, owner = (
-            _opened(stack, data_dir / name) for name in ("locks/conversion.lock", _USERS, _OWNER)
-        )
-        while not try_lock(conversion, EXCLUSIVE):  # noqa: ASYNC110 another process's lock
+        conversion = _opened(stack, data_dir / "locks" / "conversion.lock")
+        while not try_lock(conversion, "exclusive"):  # noqa: ASYNC110 another process's lock
             await asyncio.sleep(_LOOK_AGAIN_SECONDS)
         began = time.monotonic()
-        while not try_lock(users, EXCLUSIVE) or not try_lock(owner, EXCLUSIVE):
-            has_server = try_lock(users, SHARED) and not try_lock(users, EXCLUSIVE)
-            unlock(users)  # so that the database sees that nobody uses it
+        while not _taken(stack, users, owner):
+            # Servers share the lock of users; only the database, while it ends, takes it alone.
+            has_server = not _is_free(users, "exclusive") and _is_free(users, "shared")
             if time.monotonic() - began > (_SERVER_ENDS_SECONDS if has_server else _DATABASE_ENDS_SECONDS):
                 raise Unavailable(
                     f"Version 0.1 is still running on {data_dir}. Nothing was changed. End it (close the programs that "
@@ -230,6 +232,20 @@ async def _alone(data_dir: Path) -> AsyncIterator[None]:
                 )
             await asyncio.sleep(_LOOK_AGAIN_SECONDS)
         yield
+
+
+def _taken(stack: contextlib.ExitStack, *paths: Path) -> bool:
+    """Take all locks until the end of the stack, or none: then the database sees that nobody uses it."""
+    with contextlib.ExitStack() as attempt:
+        if all(try_lock(_opened(attempt, path), "exclusive") for path in paths):
+            stack.push(attempt.pop_all())
+            return True
+    return False
+
+
+def _is_free(path: Path, mode: Mode) -> bool:
+    with contextlib.ExitStack() as stack:
+        return try_lock(_opened(stack, path), mode)
 
 
 def _opened(stack: contextlib.ExitStack, path: Path) -> int:

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import shlex
 import shutil
 import sqlite3
 import stat
@@ -10,8 +9,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from graphiti_pkm.core.operating_system import HAS_FILE_MODES, command_line, network_file_system, try_lock
 from graphiti_pkm.errors import ConfigurationError, UnsupportedPlatform
-from graphiti_pkm.storage.graph.locks.flock import EXCLUSIVE, try_lock
 
 _log = logging.getLogger(__name__)
 
@@ -36,7 +35,13 @@ class Check:
 
 def preflight(data_dir: Path) -> list[Check]:
     """Everything ``doctor`` says about this machine; changes nothing."""
-    return [sqlite_check(), directory_check(data_dir), access_check(data_dir), space_check(free_bytes(data_dir))]
+    return [
+        sqlite_check(),
+        directory_check(data_dir),
+        access_check(data_dir),
+        file_system_check(network_file_system(data_dir)),
+        space_check(free_bytes(data_dir)),
+    ]
 
 
 def require(data_dir: Path) -> None:
@@ -58,9 +63,9 @@ def require(data_dir: Path) -> None:
     directory = making if making and found.ok else found
     if not directory.ok:
         raise ConfigurationError(f"The data directory cannot be used: {directory.detail}. To do: {directory.remedy}.")
-    access = access_check(data_dir)
-    if not access.ok:
-        _log.warning("%s. To do: %s.", access.detail, access.remedy)
+    for check in (access_check(data_dir), file_system_check(network_file_system(data_dir))):
+        if not check.ok:
+            _log.warning("%s. To do: %s.", check.detail, check.remedy)
 
 
 def sqlite_check(version: str = sqlite3.sqlite_version) -> Check:
@@ -105,21 +110,35 @@ def directory_check(data_dir: Path) -> Check:
 def access_check(data_dir: Path) -> Check:
     """Whether nobody but its owner may put files there: whoever may can replace the journal, the tokens or both."""
     name = "directory access"
+    if not HAS_FILE_MODES:
+        return Check(name, ok=True, detail="not checked: access control lists say who may write there")
     try:
-        mode = data_dir.stat().st_mode if os.name == "posix" else 0
+        mode = data_dir.stat().st_mode
     except OSError:
         mode = 0  # not there yet, or out of reach: directory_check says so
     who = "any user of this machine" if mode & stat.S_IWOTH else "its group" if mode & stat.S_IWGRP else None
     if who is None:
         return Check(name, ok=True, detail="nobody but its owner may write to the data directory")
     detail = f"{who} may write to the data directory {data_dir}, and so replace what is kept there"
-    return Check(name, ok=False, detail=detail, remedy=f"chmod go-w {shlex.quote(str(data_dir))}", stops=False)
+    return Check(name, ok=False, detail=detail, remedy=command_line(("chmod", "go-w", str(data_dir))), stops=False)
+
+
+def file_system_check(network: str) -> Check:
+    """Whether the files are on this machine. ``network``: the kind of the network file system that holds them."""
+    name = "file system"
+    if not network:
+        return Check(name, ok=True, detail="the data directory is on this machine")
+    detail = (
+        f"the data directory is on a network file system ({network}), where SQLite can lose or damage what it stores"
+    )
+    remedy = "choose a directory on a disk of this machine with --data-dir; backups may go to the network"
+    return Check(name, ok=False, detail=detail, remedy=remedy, stops=False)
 
 
 def _write_and_lock(directory: Path) -> None:
     """Raises OSError on a read-only or foreign directory, and on a file system without locks."""
     with tempfile.TemporaryFile(dir=directory) as file:
-        try_lock(file.fileno(), EXCLUSIVE)
+        try_lock(file.fileno(), "exclusive")
 
 
 def free_bytes(data_dir: Path) -> int:

@@ -126,7 +126,9 @@ class Rebuilding:
             rebuild = await self._journal.rebuild_in_progress()
             if rebuild is None:
                 return 0
-            _log.warning("finishing the %s that began at %s", rebuild.command, rebuild.began_at.isoformat(timespec="seconds"))
+            _log.warning(
+                "finishing the %s that began at %s", rebuild.command, rebuild.began_at.isoformat(timespec="seconds")
+            )
             try:
                 await self._check_rows()
                 return await self._go_on(rebuild, progress)

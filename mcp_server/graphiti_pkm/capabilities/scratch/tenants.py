@@ -20,7 +20,7 @@ from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH, LONGEST_NAME
 from graphiti_pkm.capabilities.scratch.models.answers import DeleteGraphResponse, ListGraphsResponse, ScratchGraphView
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.names import same_key
-from graphiti_pkm.core.released_memory import give_back
+from graphiti_pkm.core.operating_system import give_back_memory
 from graphiti_pkm.core.signing import Signer
 from graphiti_pkm.core.waiting import wait_for_any
 from graphiti_pkm.errors import InvalidInput, NotFound, TooLarge
@@ -158,7 +158,7 @@ class ScratchGraphs:
             self.sweep()
             if self._dropped:
                 self._dropped = False
-                await asyncio.to_thread(give_back)
+                await asyncio.to_thread(give_back_memory)
 
     @asynccontextmanager
     async def _holding(self, caller: Caller, name: str, *, creates: bool) -> AsyncIterator[OpenGraph]:

@@ -17,6 +17,7 @@ from typing import Literal, TypeAlias
 from pydantic import TypeAdapter, ValidationError
 
 from graphiti_pkm.core.model.access import Token
+from graphiti_pkm.core.operating_system import HAS_FILE_MODES, patiently, replace
 from graphiti_pkm.errors import ConfigurationError
 
 _log = logging.getLogger(__name__)
@@ -113,9 +114,9 @@ class Tokens:
 def read_tokens(path: Path) -> tuple[Token, ...]:
     """The tokens of a file; none if it does not exist. Raises ConfigurationError."""
     try:
-        if path.stat().st_mode & _OTHERS_WRITE:
+        if HAS_FILE_MODES and path.stat().st_mode & _OTHERS_WRITE:
             raise ConfigurationError(f"Others may write the token file {path}. Do `chmod 600` on it.")
-        return parse(path.read_text(encoding="utf-8"), str(path))
+        return parse(patiently(lambda: path.read_text(encoding="utf-8")), str(path))
     except FileNotFoundError:
         return ()
     except (OSError, UnicodeDecodeError) as error:
@@ -134,7 +135,7 @@ def write_tokens(path: Path, tokens: Sequence[Token]) -> None:
                 file.write("\n")
                 file.flush()
                 os.fsync(file.fileno())
-            Path(name).replace(path)
+            replace(Path(name), path)
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise

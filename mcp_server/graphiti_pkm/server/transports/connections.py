@@ -7,7 +7,6 @@ many users from one address.
 """
 
 import asyncio
-import contextlib
 import ipaddress
 import logging
 import time
@@ -26,7 +25,7 @@ from graphiti_pkm.settings.loader import Settings
 
 _log = logging.getLogger(__name__)
 
-_MOST_FILES = 65_536
+MOST_FILES = 65_536
 """The highest limit of open files that is requested, because some programs iterate over all possible ones."""
 _OTHER_FILES = 256
 """Files other than client connections: database, journal, locks, sockets of workers."""
@@ -56,21 +55,6 @@ class Bounds:
         anonymous = settings.connections_without_token or max(1, most // 2)
         of_address = settings.connections_per_address or max(1, anonymous // 2)
         return cls(most, anonymous, of_address, settings.head_seconds, settings.body_seconds)
-
-
-def raise_file_limit() -> int:
-    """Raise the limit of open files for this process and its children; return the new limit."""
-    try:
-        import resource  # noqa: PLC0415  (not on Windows)
-    except ImportError:
-        return _OTHER_FILES + _MOST
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_FILES)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        with contextlib.suppress(OSError, ValueError):  # macOS permits less than it reports
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-            soft = wanted
-    return _MOST_FILES if soft == resource.RLIM_INFINITY else soft
 
 
 class Connections:

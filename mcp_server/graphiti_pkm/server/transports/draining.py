@@ -1,9 +1,12 @@
 """Shutdown: calls under way are answered and new ones refused; a second signal ends the server at once."""
 
 import asyncio
+import contextlib
 import faulthandler
 import logging
+import os
 import signal
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from types import FrameType
@@ -11,11 +14,11 @@ from typing import Any
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
+from graphiti_pkm.core.operating_system import STOP_SIGNALS
 from graphiti_pkm.server.backend import Backend
 
 _log = logging.getLogger(__name__)
 
-SIGNALS = (signal.SIGTERM, signal.SIGINT)
 CLOSING_SECONDS = 10.0
 """How long a process may take to close after the time for its calls; it takes longer only if something is stuck."""
 _QUIET_SECONDS = 0.3
@@ -98,6 +101,18 @@ def end_within(drain_seconds: float) -> None:
     faulthandler.dump_traceback_later(drain_seconds + CLOSING_SECONDS, exit=True)
 
 
+def when_ended(descriptor: int, tell: Callable[[], object]) -> None:
+    """Call ``tell`` from a thread when the process at the other end of a pipe has ended."""
+
+    def wait() -> None:
+        while os.read(descriptor, 1):
+            pass
+        with contextlib.suppress(RuntimeError):  # the event loop is closed
+            tell()
+
+    threading.Thread(target=wait, name="parent", daemon=True).start()
+
+
 @contextmanager
 def on_signal(begin: Callable[[], None], drain_seconds: float) -> Iterator[None]:
     """Call ``begin`` on the event loop at the first signal to stop; a second signal ends the process at once."""
@@ -105,11 +120,11 @@ def on_signal(begin: Callable[[], None], drain_seconds: float) -> Iterator[None]
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
         end_within(drain_seconds)
-        for each in SIGNALS:
+        for each in STOP_SIGNALS:
             signal.signal(each, signal.SIG_DFL)
         loop.call_soon_threadsafe(begin)
 
-    before = {each: signal.signal(each, stop) for each in SIGNALS}
+    before = {each: signal.signal(each, stop) for each in STOP_SIGNALS}
     try:
         yield
     finally:

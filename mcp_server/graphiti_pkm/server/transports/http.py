@@ -12,11 +12,12 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from graphiti_pkm.core.operating_system import raise_file_limit
 from graphiti_pkm.core.ports.metrics import UNCOUNTED
 from graphiti_pkm.errors import ConfigurationError
 from graphiti_pkm.server.auth.access_gate import AccessGate, Authenticated, KnownNames, NoSignIn, check_host, tokens_of
 from graphiti_pkm.server.backend import Backend
-from graphiti_pkm.server.transports.connections import Bounds, Connection, Connections, raise_file_limit
+from graphiti_pkm.server.transports.connections import MOST_FILES, Bounds, Connection, Connections
 from graphiti_pkm.server.transports.draining import Draining, ended_by, on_signal
 from graphiti_pkm.server.transports.http_draining import Drained
 from graphiti_pkm.server.transports.malformed import PlainlyRefused
@@ -87,7 +88,7 @@ class Web(uvicorn.Server):
     """
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
-        self.connections = Connections(Bounds.of(settings, raise_file_limit()))
+        self.connections = Connections(Bounds.of(settings, raise_file_limit(MOST_FILES) or MOST_FILES))
         config = uvicorn.Config(
             app,
             http=cast("type[asyncio.Protocol]", partial(Connection, self.connections)),

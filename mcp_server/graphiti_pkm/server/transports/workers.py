@@ -5,17 +5,17 @@ silent for five seconds, raises signals again instead of waiting, and spawns its
 report every error in the settings.
 """
 
-import contextlib
 import logging
 import os
 import signal
 import sys
-import threading
 import time
 from collections.abc import Callable
 from types import FrameType
 
-from graphiti_pkm.server.transports.draining import SIGNALS
+from graphiti_pkm.core.operating_system import STOP_SIGNALS
+
+assert sys.platform != "win32"  # noqa: S101 it has no fork, and the type checker skips what follows there
 
 _log = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ class Workers:
 
     def run(self) -> None:
         """Run until a signal, which is passed to the workers, and until all have ended; a second signal kills them."""
-        for each in SIGNALS:
+        for each in STOP_SIGNALS:
             signal.signal(each, self._pass_on)
         signal.signal(signal.SIGALRM, self._kill_stuck)
         for slot in range(self._count):
@@ -72,7 +72,8 @@ class Workers:
             self._start(slot)
 
     def _start(self, slot: int) -> None:
-        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # a signal before the child is registered would not reach it
+        # A signal that came before the child is registered would not reach it.
+        signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
         try:
             if self._told is not None:
                 return
@@ -81,15 +82,15 @@ class Workers:
                 self._become_worker(slot)
             self._running[pid] = slot, time.monotonic()
         finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
 
     def _become_worker(self, slot: int) -> None:
         code = 1
         try:
             os.setpgid(0, 0)  # so that Ctrl-C reaches only the parent; a second signal would kill the worker
-            for each in SIGNALS:
+            for each in STOP_SIGNALS:
                 signal.signal(each, signal.SIG_DFL)
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
             os.close(self._write_end)
             self._serve(slot, self._read_end)
             code = 0
@@ -114,15 +115,3 @@ class Workers:
         for pid in self._running:
             _log.error("a worker does not end and is killed; what it acknowledged is in the journal")
             os.kill(pid, signal.SIGKILL)
-
-
-def when_ended(descriptor: int, tell: Callable[[], object]) -> None:
-    """Call ``tell`` from a thread when the process at the other end of a pipe has ended."""
-
-    def wait() -> None:
-        while os.read(descriptor, 1):
-            pass
-        with contextlib.suppress(RuntimeError):  # the event loop is closed
-            tell()
-
-    threading.Thread(target=wait, name="parent", daemon=True).start()

@@ -12,8 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeVar
 
+from graphiti_pkm.core.operating_system import TIMES_SHOW_WRITES, is_pinned, publish, replace, sync_directory
 from graphiti_pkm.errors import ConfigurationError, DamagedStore, PkmError, Unavailable
-from graphiti_pkm.storage.journal.partial import partial, publish, sweep, sync_directory
+from graphiti_pkm.storage.journal.partial import partial, sweep
 from graphiti_pkm.storage.journal.schema import MIGRATIONS, Migration, migrate
 
 T = TypeVar("T")
@@ -94,6 +95,7 @@ class JournalFile:
             try:
                 _use_write_ahead_log(connection)
                 connection.execute(f"PRAGMA synchronous = {synchronous}")
+                connection.execute("PRAGMA fullfsync = ON")  # macOS only: else the drive may keep it in its cache
                 if ended_badly and self.path.stat().st_size <= _CHECKED_AT_OPEN:
                     check(connection)
                 migrate(connection, self.path, self._migrations)
@@ -140,7 +142,9 @@ class JournalFile:
             )
 
     def state(self) -> tuple[int, ...] | None:
-        """A value that changes with every commit of any process; None if a commit is too recent to tell."""
+        """A value that changes with every commit of any process; None if that cannot be told."""
+        if not TIMES_SHOW_WRITES:
+            return None
         found: list[int] = []
         for suffix in ("", "-wal"):
             try:
@@ -156,7 +160,15 @@ class JournalFile:
         """Replace a damaged file, which is kept with its log; no connection may be open here.
 
         The last step is a single rename: until then the damaged journal stays in place.
+
+        Raises:
+            Unavailable: another process has it open, on Windows; nothing was changed.
         """
+        if any(is_pinned(self.path.with_name(self.path.name + suffix)) for suffix in ("", "-wal", "-shm")):
+            raise Unavailable(
+                f"Another process has the journal in {self.data_dir} open. Nothing was changed. End the servers on it, "
+                "then try again."
+            )
         kept = self.path.with_name(f"{self.path.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%f}")
         try:
             kept.hardlink_to(self.path)
@@ -166,7 +178,7 @@ class JournalFile:
             part = self.path.with_name(self.path.name + suffix)
             if part.exists():
                 part.rename(kept.with_name(kept.name + suffix))
-        whole.replace(self.path)
+        replace(whole, self.path)
         sync_directory(self.data_dir)
         self._ready_inode = 0
         return kept
@@ -192,7 +204,8 @@ class JournalFile:
                 with partial(self.data_dir, self.path.name) as new:
                     with contextlib.closing(sqlite3.connect(new)) as connection:
                         connection.execute("PRAGMA user_version = 0")  # which writes the header
-                    publish(new, self.path)
+                    with contextlib.suppress(FileExistsError):  # another process was quicker
+                        publish(new, self.path)
                 sync_directory(self.data_dir)
             except (OSError, sqlite3.OperationalError) as error:
                 reason = error.strerror if isinstance(error, OSError) else "the disk is full or failing"

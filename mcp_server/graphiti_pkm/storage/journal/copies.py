@@ -2,17 +2,17 @@
 
 import contextlib
 import logging
-import os
 import sqlite3
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 
+from graphiti_pkm.core.operating_system import publish, sync_directory, sync_file
 from graphiti_pkm.core.ports.rebuilding import RebuildInProgress
 from graphiti_pkm.errors import ConflictingContent, DamagedStore, InvalidInput, Unavailable
 from graphiti_pkm.storage.journal import embedding, rebuilds, redaction, saved_graphs
 from graphiti_pkm.storage.journal.checking import check_whole, journal_tables
 from graphiti_pkm.storage.journal.connection import JournalFile, check, connect, is_about_the_disk, plain_errors
-from graphiti_pkm.storage.journal.partial import partial, publish, sweep, sync_directory
+from graphiti_pkm.storage.journal.partial import partial, sweep
 from graphiti_pkm.storage.journal.rows import decode, encode, insert
 from graphiti_pkm.storage.journal.schema import TABLES, copy_to, is_ours, migrate, refuse_newer, transaction, version
 
@@ -35,8 +35,7 @@ def back_up(file: JournalFile, path: Path) -> None:
                 with contextlib.closing(connect(copy)) as copied:
                     _keep_the_journal(copied)
                     check(copied)
-                if not publish(copy, path):
-                    _refuse_existing(path)
+                _publish(copy, path)
                 sync_directory(path.parent)
         except (OSError, sqlite3.OperationalError) as error:
             raise Unavailable(
@@ -110,8 +109,7 @@ def replace_damaged(file: JournalFile, path: Path, rebuild: RebuildInProgress, a
                 _queue_again(connection)
                 redaction.redact_again(connection)
                 rebuilds.record(connection, rebuild)
-        with copy.open("rb") as whole:
-            os.fsync(whole.fileno())
+        sync_file(copy)
         kept = file.replace_damaged(copy)
     _log.warning("damaged journal kept as %s", kept.name)
     return count
@@ -233,7 +231,7 @@ def checked_copy(path: Path, directory: Path) -> Iterator[Path]:
     if not path.is_file():
         raise InvalidInput(f"There is no backup file {path.name}. Nothing was changed.")
     with partial(directory, "restore") as copy:
-        with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as backup:
+        with contextlib.closing(sqlite3.connect(read_only(path.absolute()), uri=True)) as backup:
             try:
                 if not is_ours(backup) or not version(backup):
                     raise InvalidInput(f"{path.name} is no backup of a graphiti-pkm journal. Nothing was changed.")
@@ -245,6 +243,12 @@ def checked_copy(path: Path, directory: Path) -> Iterator[Path]:
         with contextlib.closing(connect(copy)) as connection:
             _check_copy(connection, copy, path)
         yield copy
+
+
+def read_only(path: PurePath) -> str:
+    """The address by which SQLite opens a file for reading only; it takes no name of another machine after the //."""
+    uri = path.as_uri()
+    return f"{uri if uri.startswith('file:///') else uri.replace('//', '////', 1)}?mode=ro"
 
 
 def _check_copy(connection: sqlite3.Connection, copy: Path, path: Path) -> None:
@@ -272,3 +276,12 @@ def _damaged(path: Path, error: sqlite3.Error) -> DamagedStore:
 def _refuse_existing(path: Path) -> None:
     if path.exists():
         raise InvalidInput(f"{path.name} exists already and was not overwritten. Name another file.")
+
+
+def _publish(copy: Path, path: Path) -> None:
+    """Name the finished copy, unless another file has that name by now."""
+    try:
+        publish(copy, path)
+    except FileExistsError:
+        _refuse_existing(path)
+        raise

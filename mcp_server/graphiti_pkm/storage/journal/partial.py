@@ -5,13 +5,11 @@ A partial file is locked as long as its process lives, so ``sweep`` never remove
 
 import contextlib
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
-if sys.platform != "win32":  # importable there, so that preflight can say that the platform is not supported
-    import fcntl
+from graphiti_pkm.core.operating_system import open_lock, try_lock
 
 _SUFFIX = ".partial"
 _COMPANIONS = ("-journal", "-wal", "-shm")
@@ -32,29 +30,16 @@ def partial(directory: Path, name: str) -> Iterator[Path]:
         os.close(lock)
 
 
-def publish(finished: Path, path: Path) -> bool:
-    """Give a finished file its name, never replacing another; False if there is one by now."""
-    try:
-        path.hardlink_to(finished)
-    except FileExistsError:
-        return False
-    except OSError:  # a file system without hard links
-        if path.exists():
-            return False
-        finished.rename(path)
-    return True
-
-
 def sweep(directory: Path) -> int:
     """Remove partial files whose process ended; returns how many."""
     removed = 0
     for path in directory.glob(f".*{_SUFFIX}"):
         try:
-            lock = os.open(path, os.O_RDWR)
+            lock = open_lock(path, 0)
         except OSError:  # removed meanwhile, or not ours
             continue
         try:
-            if _is_locked_now(lock):
+            if _locked(lock):
                 _remove(path)
                 removed += 1
         finally:
@@ -72,30 +57,20 @@ def sweep_all(directory: Path) -> bool:
     return any(directory.glob(f".*{_SUFFIX}"))
 
 
-def sync_directory(directory: Path) -> None:
-    """Sync a directory: returns once its entries are on disk."""
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def _made(directory: Path, name: str) -> tuple[Path, int]:
     while True:
         path = directory / f".{name}.{os.getpid()}-{uuid4().hex[:8]}{_SUFFIX}"
-        lock = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
-        if _is_locked_now(lock) and path.exists():  # otherwise a sweep removed it before it was locked
+        lock = open_lock(path, os.O_CREAT | os.O_EXCL)
+        if _locked(lock) and path.exists():  # otherwise a sweep removed it before it was locked
             return path, lock
         os.close(lock)
 
 
-def _is_locked_now(descriptor: int) -> bool:
+def _locked(descriptor: int) -> bool:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return try_lock(descriptor, "exclusive")
     except OSError:
         return False
-    return True
 
 
 def _remove(path: Path) -> None:

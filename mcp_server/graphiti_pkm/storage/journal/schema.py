@@ -4,13 +4,13 @@
 """
 
 import contextlib
-import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from graphiti_pkm.core.operating_system import replace, sync_directory, sync_file
 from graphiti_pkm.errors import DamagedStore, NewerSchema
-from graphiti_pkm.storage.journal.partial import partial, sync_directory
+from graphiti_pkm.storage.journal.partial import partial
 
 APPLICATION_ID = 0x504B4D4A
 """Marks the file as ours: "PKMJ"."""
@@ -272,7 +272,7 @@ def _keep_older(connection: sqlite3.Connection, path: Path, found: int) -> Path:
     if not kept.exists():
         with partial(kept.parent, kept.name) as copy:
             copy_to(connection, copy)
-            copy.replace(kept)
+            replace(copy, kept)
             sync_directory(kept.parent)
     return kept
 
@@ -282,5 +282,4 @@ def copy_to(source: sqlite3.Connection, path: Path) -> None:
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as target:
         source.backup(target)
         target.execute("PRAGMA journal_mode = DELETE")
-    with path.open("rb") as copy:
-        os.fsync(copy.fileno())
+    sync_file(path)

@@ -5,6 +5,8 @@ from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
+from graphiti_pkm.core.operating_system import publish
+
 SERVER_ID = "server-id"
 
 
@@ -16,6 +18,6 @@ def server_id(data_dir: Path) -> str:
         made = data_dir / f"{SERVER_ID}.{os.getpid()}.{uuid4().hex}"
         made.write_text(str(uuid4()), encoding="ascii")
         with suppress(FileExistsError):
-            os.link(made, path)  # completely or not at all, and never replacing another
-        made.unlink()
+            publish(made, path)
+        made.unlink(missing_ok=True)
     return path.read_text(encoding="ascii").strip()

@@ -6,6 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
+from graphiti_pkm.core import operating_system
+
 _FILE = "signing.key"
 _BYTES = 32
 _DIGITS = frozenset("0123456789abcdef")
@@ -33,7 +35,7 @@ def keep_signing_key(data_dir: Path, key: bytes) -> None:
 def _read(path: Path) -> bytes | None:
     """The key; None if there is none, or none that is valid."""
     try:
-        text = path.read_text(encoding="ascii").strip()
+        text = operating_system.patiently(lambda: path.read_text(encoding="ascii")).strip()
     except (FileNotFoundError, UnicodeDecodeError):
         return None
     return bytes.fromhex(text) if len(text) == 2 * _BYTES and set(text) <= _DIGITS else None
@@ -48,9 +50,9 @@ def _place(path: Path, key: bytes, *, replace: bool) -> None:
         with os.fdopen(descriptor, "w", encoding="ascii") as file:
             file.write(key.hex())
         if replace:
-            made.replace(path)
+            operating_system.replace(made, path)
         else:
             with suppress(FileExistsError):
-                os.link(made, path)
+                operating_system.publish(made, path)
     finally:
         made.unlink(missing_ok=True)

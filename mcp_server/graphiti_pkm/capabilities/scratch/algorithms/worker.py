@@ -17,6 +17,7 @@ from weakref import WeakValueDictionary
 
 from graphiti_pkm.capabilities.scratch.algorithms.jobs import LENGTH, Request, packed
 from graphiti_pkm.capabilities.scratch.algorithms.view import View
+from graphiti_pkm.core.operating_system import APART
 from graphiti_pkm.errors import InvalidInput, Unavailable
 
 Ending: TypeAlias = Literal["whole", "most", "late", "memory"]
@@ -137,7 +138,7 @@ class Workers:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
-            start_new_session=True,  # so that Ctrl-C reaches only the server
+            **APART,
         )
         self._all.add(process)
         is_ready = False

@@ -4,24 +4,18 @@ It serves one request after another from its standard input. It exits when its p
 some time without work. Only frames reach its standard output, whatever a library prints.
 """
 
-import ctypes
 import json
 import os
-import select
-import signal
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from graphiti_pkm.capabilities.scratch.algorithms.jobs import LENGTH, Request, framed, function_of, unpacked
+from graphiti_pkm.core.operating_system import bound_memory, end_with, ended_when_idle
 from graphiti_pkm.errors import InvalidInput
 
 IDLE_SECONDS = 600.0
-_PR_SET_PDEATHSIG = 1
-_LOOKS_EVERY = 1.0
-_PAGE_COUNTS = Path("/proc/self/statm")
 
 
 def main(parent: int, most_bytes: int) -> None:
@@ -29,11 +23,13 @@ def main(parent: int, most_bytes: int) -> None:
     requests, answers = os.fdopen(0, "rb", buffering=0), os.fdopen(os.dup(1), "wb", buffering=0)
     with Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), 1)
-    _end_with(parent)
-    _bound_memory(most_bytes)
+    end_with(parent)
+    bound_memory(most_bytes)
     _say(answers, {"ready": True})
-    while select.select([requests], [], [], IDLE_SECONDS)[0]:
-        head, arrays = _frame(requests), _frame(requests)
+    while True:
+        with ended_when_idle(requests, IDLE_SECONDS):
+            head = _frame(requests)
+        arrays = None if head is None else _frame(requests)
         if head is None or arrays is None:
             return
         _say(answers, _run(unpacked(head, arrays), answers))
@@ -80,32 +76,6 @@ def _exactly(requests: BinaryIO, size: int) -> bytes | None:
         parts.append(part)
         size -= len(part)
     return b"".join(parts)
-
-
-def _end_with(parent: int) -> None:
-    """Exit with the parent, even while computing: by a kernel signal on Linux, by a polling thread elsewhere."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    else:
-        threading.Thread(target=_watch, args=(parent,), daemon=True).start()
-    if os.getppid() != parent:  # it had already died
-        os._exit(1)
-
-
-def _watch(parent: int) -> None:
-    while not threading.Event().wait(_LOOKS_EVERY):
-        if os.getppid() != parent:
-            os._exit(1)
-
-
-def _bound_memory(most_bytes: int) -> None:
-    """Make allocations beyond the limit fail; only Linux supports this."""
-    if sys.platform == "linux":
-        import resource  # noqa: PLC0415 not on Windows
-
-        pages = int(_PAGE_COUNTS.read_text().split()[0])
-        bound = pages * resource.getpagesize() + most_bytes
-        resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
 
 
 if __name__ == "__main__":

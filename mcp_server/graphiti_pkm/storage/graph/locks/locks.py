@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from weakref import WeakValueDictionary
 
-from graphiti_pkm.storage.graph.locks.flock import EXCLUSIVE, SHARED, open_lock, try_lock, wait_for_lock
+from graphiti_pkm.core.operating_system import Mode, open_lock, try_lock, wait_for_lock
 
 
 class FlockGroupLocks:
@@ -32,12 +32,12 @@ class FlockGroupLocks:
         async with ours:
             held: list[int] = []
             try:
-                gate = await self._take("gate.lock", SHARED)
+                gate = await self._take("gate.lock", "shared")
                 try:
-                    held.append(await self._take("all.lock", SHARED))
+                    held.append(await self._take("all.lock", "shared"))
                 finally:
                     os.close(gate)
-                held.append(await self._take(name, EXCLUSIVE))
+                held.append(await self._take(name, "exclusive"))
                 yield
             finally:
                 for fd in held:
@@ -48,8 +48,8 @@ class FlockGroupLocks:
         """Exclude every writer of every group."""
         held: list[int] = []
         try:
-            held.append(await self._take("gate.lock", EXCLUSIVE))
-            held.append(await self._take("all.lock", EXCLUSIVE))
+            held.append(await self._take("gate.lock", "exclusive"))
+            held.append(await self._take("all.lock", "exclusive"))
             yield
         finally:
             for fd in held:
@@ -59,18 +59,18 @@ class FlockGroupLocks:
         """Whether any process, including this one, holds all groups or waits for them."""
         gate = open_lock(self._directory / "gate.lock")
         try:
-            return not try_lock(gate, SHARED)
+            return not try_lock(gate, "shared")
         finally:
             os.close(gate)
 
-    async def _take(self, name: str, mode: int) -> int:
+    async def _take(self, name: str, mode: Mode) -> int:
         fd = open_lock(self._directory / name)
         if try_lock(fd, mode):
             return fd
         return await _wait(fd, mode)
 
 
-async def _wait(fd: int, mode: int) -> int:
+async def _wait(fd: int, mode: Mode) -> int:
     """Wait in a separate thread for the lock.
 
     The system call cannot be interrupted: if the task is cancelled, the thread closes the descriptor once it has the
