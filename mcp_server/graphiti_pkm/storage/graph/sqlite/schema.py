@@ -9,7 +9,7 @@ import sqlite3
 
 from graphiti_pkm.errors import ConfigurationError, NewerSchema
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 OLDEST_SQLITE = (3, 37, 0)
 """The first with STRICT tables."""
 
@@ -20,7 +20,7 @@ DUSK = 2**62
 
 ENTITY, EPISODE, FACT, PASSAGE, COMMUNITY = "entity", "episode", "fact", "passage", "community"
 
-_TABLES = f"""
+_FIRST = f"""
 CREATE TABLE graph_meta (
   key TEXT PRIMARY KEY,
   value TEXT NOT NULL
@@ -266,6 +266,51 @@ CREATE TRIGGER community_vector AFTER DELETE ON community BEGIN
 END;
 """
 
+# ``graphiti_extra``: what a record of Graphiti has and no column of ours holds, each a JSON list or object. It goes
+# with its record; labels and metadata also when another writer changes the type or text that they were given for.
+_GRAPHITI = """
+CREATE TABLE graphiti_extra (
+  uuid TEXT PRIMARY KEY,
+  labels TEXT,
+  metadata TEXT,
+  facts TEXT,
+  own TEXT,
+  naive TEXT
+) STRICT, WITHOUT ROWID;
+ALTER TABLE community_member ADD COLUMN uuid TEXT;
+ALTER TABLE community_member ADD COLUMN group_id TEXT;
+ALTER TABLE community_member ADD COLUMN created_at INTEGER;
+CREATE TABLE community_part (
+  community_uuid TEXT NOT NULL REFERENCES community (uuid) ON DELETE CASCADE,
+  part_uuid TEXT NOT NULL REFERENCES community (uuid) ON DELETE CASCADE,
+  uuid TEXT NOT NULL,
+  group_id TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (community_uuid, part_uuid)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX community_part_part ON community_part (part_uuid);
+CREATE TRIGGER episode_text_extra AFTER UPDATE OF content, name, source_description ON episode
+WHEN old.content <> new.content OR old.name <> new.name OR old.source_description <> new.source_description BEGIN
+  UPDATE graphiti_extra SET labels = NULL, metadata = NULL WHERE uuid = new.uuid;
+END;
+CREATE TRIGGER entity_label_extra AFTER UPDATE OF label ON entity WHEN old.label IS NOT new.label BEGIN
+  UPDATE graphiti_extra SET labels = NULL WHERE uuid = new.uuid;
+END;
+""" + "".join(
+    f"""
+CREATE TRIGGER {table}_extra AFTER DELETE ON {table} BEGIN
+  DELETE FROM graphiti_extra WHERE uuid = old.uuid;
+END;
+"""
+    for table in (
+        *("episode", "entity", "fact", "mention", "saga", "saga_step", "episode_link", "community"),
+        *("community_member", "community_part"),
+    )
+)
+
+_MIGRATIONS = (_FIRST, _GRAPHITI)
+"""The n-th leads from version n to n + 1; a published one never changes."""
+
 
 def require_sqlite() -> None:
     """Raises ConfigurationError if the library that Python was built with is too old."""
@@ -278,19 +323,24 @@ def require_sqlite() -> None:
 
 
 def prepare(connection: sqlite3.Connection) -> None:
-    """Make the tables if there are none; inside a write transaction. Raises NewerSchema."""
+    """Make the tables, or migrate older ones; inside a write transaction. Raises NewerSchema."""
     has_tables = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'graph_meta'").fetchone()
-    if has_tables is None:
-        for statement in _statements(_TABLES):
-            connection.execute(statement)
-        connection.execute("INSERT INTO graph_meta VALUES ('schema_version', ?)", (str(SCHEMA_VERSION),))
-        return
-    (found,) = connection.execute("SELECT value FROM graph_meta WHERE key = 'schema_version'").fetchone()
-    if int(found) > SCHEMA_VERSION:
+    found = 0 if has_tables is None else _version(connection)
+    if found > SCHEMA_VERSION:
         raise NewerSchema(
             f"This memory has schema version {found}, this version of graphiti-pkm knows {SCHEMA_VERSION}: install the "
             "newer version that wrote it. Nothing was changed."
         )
+    for migration in _MIGRATIONS[found:]:
+        for statement in _statements(migration):
+            connection.execute(statement)
+    if found < SCHEMA_VERSION:
+        connection.execute("INSERT OR REPLACE INTO graph_meta VALUES ('schema_version', ?)", (str(SCHEMA_VERSION),))
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    (found,) = connection.execute("SELECT value FROM graph_meta WHERE key = 'schema_version'").fetchone()
+    return int(found)
 
 
 def _statements(script: str) -> list[str]:

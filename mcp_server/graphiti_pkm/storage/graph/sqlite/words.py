@@ -15,10 +15,10 @@ from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFil
 from graphiti_pkm.core.model.records import Episode
 from graphiti_pkm.storage.graph.queries.search import deciding, name_spellings, searchable, weight
 from graphiti_pkm.storage.graph.sqlite import episodes, facts, lookups, values
-from graphiti_pkm.storage.graph.sqlite.schema import ENTITY, EPISODE, FACT
+from graphiti_pkm.storage.graph.sqlite.schema import COMMUNITY, ENTITY, EPISODE, FACT
 from graphiti_pkm.storage.graph.sqlite.values import EPISODE_COLUMNS, micros
 
-_LETTERS = {ENTITY: "n", EPISODE: "p", FACT: "f"}
+_LETTERS = {ENTITY: "n", EPISODE: "p", FACT: "f", COMMUNITY: "c"}
 
 
 def prefix(group_number: int, kind: str) -> str:
