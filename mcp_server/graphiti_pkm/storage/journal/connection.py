@@ -75,12 +75,23 @@ _PLAIN: Mapping[int, tuple[type[PkmError], str]] = {
 class JournalFile:
     """The journal file: created, checked and migrated by the first connection."""
 
-    def __init__(self, data_dir: Path, migrations: Sequence[Migration] = MIGRATIONS, name: str = JOURNAL) -> None:
-        """``name``: of the file; ``MEMORY`` where it holds the graph as well."""
+    def __init__(
+        self,
+        data_dir: Path,
+        migrations: Sequence[Migration] = MIGRATIONS,
+        name: str = JOURNAL,
+        *,
+        owns_directory: bool = True,
+    ) -> None:
+        """``name``: of the file; ``MEMORY`` where it holds the graph as well.
+
+        ``owns_directory``: False where others have files in it, of which none may be swept away.
+        """
         self.data_dir = data_dir
         self.path = data_dir / name
         self._holds_graph = name == MEMORY
         self._migrations = migrations
+        self._owns_directory = owns_directory
         self._opening = threading.RLock()
         self._ready_inode = self._log_inode = 0
         """Of the file that this process has opened, and of its write-ahead log."""
@@ -102,7 +113,7 @@ class JournalFile:
             except BaseException:
                 connection.close()
                 raise
-            if not self._ready_inode:
+            if not self._ready_inode and self._owns_directory:
                 sweep(self.data_dir)
             self._ready_inode = inode
             self.inode()

@@ -17,12 +17,12 @@ from pydantic import PrivateAttr
 from graphiti_pkm.core.model.names import search_terms
 from graphiti_pkm.core.model.queries import EpisodeFilter
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.storage.graph.ordering import in_order
-from graphiti_pkm.storage.graph.sqlite import episodes, lookups, vectors, words
+from graphiti_pkm.storage.graph.sqlite import lookups, vectors, words
 from graphiti_pkm.storage.graph.sqlite.file import SqliteFile
-from graphiti_pkm.storage.graph.sqlite.graphiti_records import EDGE_COLUMNS, edge_of, episodic_of, node_of
+from graphiti_pkm.storage.graph.sqlite.graphiti_reading import HAS_LABEL, attribute_path, by_uuids
+from graphiti_pkm.storage.graph.sqlite.graphiti_records import ENTITIES, EPISODIC, FACTS, OWN_FIELDS
 from graphiti_pkm.storage.graph.sqlite.schema import ENTITY, FACT
-from graphiti_pkm.storage.graph.sqlite.values import ENTITY_COLUMNS, as_list, micros
+from graphiti_pkm.storage.graph.sqlite.values import as_list, micros
 from graphiti_pkm.storage.graph.sqlite.vector_cache import VectorCache
 
 _DATES = ("valid_at", "invalid_at", "created_at", "expired_at")
@@ -54,9 +54,9 @@ class SqliteSearch(SearchInterface):
         limit: int = 100,
     ) -> list[EntityEdge]:
         def ask(db: sqlite3.Connection) -> list[EntityEdge]:
-            groups = _groups(db, group_ids)
-            found = self._facts(search_filter, groups)
-            return _edges(db, list(words.search(db, search_terms(query), groups, FACT, found, limit)))
+            groups = groups_of(db, group_ids)
+            found = self.facts_found(search_filter, groups)
+            return by_uuids(db, FACTS, list(words.search(db, search_terms(query), groups, FACT, found, limit)))
 
         return await self._file.read(ask)
 
@@ -69,9 +69,9 @@ class SqliteSearch(SearchInterface):
         limit: int = 100,
     ) -> list[EntityNode]:
         def ask(db: sqlite3.Connection) -> list[EntityNode]:
-            groups = _groups(db, group_ids)
-            found = _entities(search_filter, groups)
-            return _nodes(db, list(words.search(db, search_terms(query), groups, ENTITY, found, limit)))
+            groups = groups_of(db, group_ids)
+            found = entities_found(search_filter, groups)
+            return by_uuids(db, ENTITIES, list(words.search(db, search_terms(query), groups, ENTITY, found, limit)))
 
         return await self._file.read(ask)
 
@@ -84,9 +84,9 @@ class SqliteSearch(SearchInterface):
         limit: int = 100,
     ) -> list[EpisodicNode]:
         def ask(db: sqlite3.Connection) -> list[EpisodicNode]:
-            groups = _groups(db, group_ids)
+            groups = groups_of(db, group_ids)
             found = words.search_episodes(db, search_terms(query), EpisodeFilter(group_ids=tuple(groups)), limit)
-            return [episodic_of(db, one) for one in episodes.by_uuids(db, list(found), groups)]
+            return by_uuids(db, EPISODIC, list(found))
 
         return await self._file.read(ask)
 
@@ -106,10 +106,11 @@ class SqliteSearch(SearchInterface):
         wanted = search_filter.model_copy(update=given)
 
         def ask(db: sqlite3.Connection) -> list[EntityEdge]:
-            groups = _groups(db, group_ids)
-            found = self._facts(wanted, groups)
+            groups = groups_of(db, group_ids)
+            found = self.facts_found(wanted, groups)
             text = f"SELECT f.uuid FROM json_each(:uuids) u JOIN fact f ON f.uuid = u.value WHERE {found.where}"
-            return _edges(db, self._near(db, FACT, search_vector, groups, text, found.parameters, limit, min_score))
+            near = self.near(db, FACT, search_vector, groups, text, found.parameters, limit, min_score)
+            return by_uuids(db, FACTS, near)
 
         return await self._file.read(ask)
 
@@ -123,15 +124,16 @@ class SqliteSearch(SearchInterface):
         min_score: float = 0.7,
     ) -> list[EntityNode]:
         def ask(db: sqlite3.Connection) -> list[EntityNode]:
-            groups = _groups(db, group_ids)
-            found = _entities(search_filter, groups)
+            groups = groups_of(db, group_ids)
+            found = entities_found(search_filter, groups)
             text = f"SELECT n.uuid FROM json_each(:uuids) u JOIN entity n ON n.uuid = u.value WHERE {found.where}"
-            return _nodes(db, self._near(db, ENTITY, search_vector, groups, text, found.parameters, limit, min_score))
+            near = self.near(db, ENTITY, search_vector, groups, text, found.parameters, limit, min_score)
+            return by_uuids(db, ENTITIES, near)
 
         return await self._file.read(ask)
 
-    def _facts(self, wanted: SearchFilters, groups: Sequence[str]) -> words.Found:
-        """Facts ``f`` under Graphiti's filter and our own condition."""
+    def facts_found(self, wanted: SearchFilters, groups: Sequence[str] | None) -> words.Found:
+        """Facts ``f`` under Graphiti's filter and our own condition; None are all groups."""
         parts, parameters = _common(wanted, "f", groups)
         parts.append(self._facts_shown)
         for name, asked, part in (
@@ -145,9 +147,7 @@ class SqliteSearch(SearchInterface):
                 parameters[name] = as_list(asked)
         if wanted.node_labels is not None and "Entity" not in wanted.node_labels:
             for end in ("f.source_uuid", "f.target_uuid"):
-                parts.append(
-                    f"(SELECT n.label FROM entity n WHERE n.uuid = {end}) IN (SELECT value FROM json_each(:labels))"
-                )
+                parts.append(f"EXISTS (SELECT 1 FROM entity n WHERE n.uuid = {end} AND {HAS_LABEL.format(of='n')})")
             parameters["labels"] = as_list(wanted.node_labels)
         for name in _DATES:
             alternatives: list[list[DateFilter]] | None = getattr(wanted, name)
@@ -155,7 +155,7 @@ class SqliteSearch(SearchInterface):
                 parts.append(_dates(name, alternatives, parameters))
         return words.Found("fact f ON f.uuid = h.uuid", " AND ".join(parts), "f.created_at", parameters)
 
-    def _near(
+    def near(
         self,
         db: sqlite3.Connection,
         kind: str,
@@ -178,34 +178,22 @@ class SqliteSearch(SearchInterface):
         return [uuid for uuid, cosine in found.items() if (1 + cosine) / 2 > min_score]
 
 
-def _groups(db: sqlite3.Connection, group_ids: Sequence[str] | None) -> Sequence[str]:
+def groups_of(db: sqlite3.Connection, group_ids: Sequence[str] | None) -> Sequence[str]:
     return lookups.groups(db) if group_ids is None else group_ids
 
 
-def _edges(db: sqlite3.Connection, uuids: Sequence[str]) -> list[EntityEdge]:
-    found = db.execute(f"SELECT {EDGE_COLUMNS} FROM json_each(?) u JOIN fact f ON f.uuid = u.value", (as_list(uuids),))
-    return in_order(uuids, map(edge_of, found))
-
-
-def _nodes(db: sqlite3.Connection, uuids: Sequence[str]) -> list[EntityNode]:
-    found = db.execute(
-        f"SELECT {ENTITY_COLUMNS} FROM json_each(?) u JOIN entity n ON n.uuid = u.value", (as_list(uuids),)
-    )
-    return in_order(uuids, map(node_of, found))
-
-
-def _entities(wanted: SearchFilters, groups: Sequence[str]) -> words.Found:
-    """Entities ``n``; what concerns facts only says nothing about them."""
+def entities_found(wanted: SearchFilters, groups: Sequence[str] | None) -> words.Found:
+    """Entities ``n``, None of all groups; what concerns facts only says nothing about them."""
     parts, parameters = _common(wanted, "n", groups)
     if wanted.node_labels is not None and "Entity" not in wanted.node_labels:
-        parts.append("n.label IN (SELECT value FROM json_each(:labels))")
+        parts.append(HAS_LABEL.format(of="n"))
         parameters["labels"] = as_list(wanted.node_labels)
     return words.Found("entity n ON n.uuid = h.uuid", " AND ".join(parts), "n.created_at", parameters)
 
 
-def _common(wanted: SearchFilters, one: str, groups: Sequence[str]) -> tuple[list[str], dict[str, object]]:
-    parts = [f"{one}.group_id IN (SELECT value FROM json_each(:groups))"]
-    parameters: dict[str, object] = {"groups": as_list(groups)}
+def _common(wanted: SearchFilters, one: str, groups: Sequence[str] | None) -> tuple[list[str], dict[str, object]]:
+    parts = ["true"] if groups is None else [f"{one}.group_id IN (SELECT value FROM json_each(:groups))"]
+    parameters: dict[str, object] = {} if groups is None else {"groups": as_list(groups)}
     for i, asked in enumerate(wanted.property_filters or ()):
         parts.append(_property(one, f"property_{i}", asked, parameters))
     return parts, parameters
@@ -233,10 +221,10 @@ def _date(name: str, parameter: str, asked: DateFilter, parameters: dict[str, ob
 
 def _property(one: str, parameter: str, asked: PropertyFilter, parameters: dict[str, object]) -> str:
     """By an attribute, whose name is a parameter too."""
-    if '"' in asked.property_name:
-        raise InvalidInput("A property to filter by has a name without quotation marks.")
-    parameters[f"{parameter}_name"] = f'$."{asked.property_name}"'
+    parameters[f"{parameter}_name"] = attribute_path(asked.property_name)
     value = f"json_extract({one}.attributes, :{parameter}_name)"
+    if one == "f" and asked.property_name in OWN_FIELDS:
+        value = f"coalesce({value}, f.{asked.property_name})"
     if asked.comparison_operator in {ComparisonOperator.is_null, ComparisonOperator.is_not_null}:
         return f"{value} {_OPERATORS[asked.comparison_operator]}"
     parameters[parameter] = asked.property_value
