@@ -19,7 +19,8 @@ def look_through(report: Report, image: Image) -> None:
     }
     report.check("final stage: no build tools among its programs", *sorted(programs & BUILD_TOOLS))
     packages = [path.name for path in image.root.glob("opt/graphiti-pkm/lib/python3*/site-packages/*.dist-info")]
-    locked = re.findall(r"^([\w.-]+)==", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE)
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    locked = re.findall(r"^([\w.-]+)==[^;\n]+$", lock, re.MULTILINE)  # what has a marker is of other platforms
     wanted = {_normal(name) for name in locked} | {"graphiti_pkm"}
     there = {_normal(name.partition("-")[0]) for name in packages}
     differ = sorted((wanted ^ there) - {"async_timeout"})  # of some Pythons only

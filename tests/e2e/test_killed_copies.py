@@ -27,7 +27,7 @@ async def killed(data_dir: Path, when: str, step: str, times: int, *command: str
 BEFORE = [
     ("after", "storage.journal.schema:copy_to", 1),
     ("before", "storage.journal.copies:check_whole", 1),
-    ("after", "storage.journal.copies:publish", 1),
+    ("after", "storage.journal.copies:_publish", 1),
     ("before", "storage.journal.copies:_join_spending", 1),
 ]
 AFTER = [

@@ -20,7 +20,7 @@ from graphiti_pkm.storage.graph.store import GraphStore
 HERS = stored_group("vera", "diary")
 MANY = 60
 SLACK = {SqliteGraph: 120, GraphStore: 15}
-"""Steps of SQLite's machine or hits of Neo4j by which the two may differ: one is found by an index, of another group."""
+"""Steps of SQLite's machine, hits of Neo4j by which the two may differ: one is found by an index, of another group."""
 pytestmark = pytest.mark.timeout(300)
 
 
@@ -62,7 +62,7 @@ def _may_be_uuid(text: str) -> bool:
 
 
 Taken = Callable[[], Awaitable[tuple[list[str], int, int]]]
-"""Since the last time: names or texts of what was asked, how many of them were writes, and how much work the reads were."""
+"""Since the last time: names or texts of what was asked, how many were writes, and how much work the reads were."""
 
 
 async def looked_on(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> Taken:

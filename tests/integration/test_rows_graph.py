@@ -45,7 +45,7 @@ def spy(store: SqliteGraph, monkeypatch: pytest.MonkeyPatch) -> Spy:
 
 async def vectors(store: SqliteGraph, condition: str) -> list[bytes]:
     """The embeddings of some records, as the file holds them."""
-    text = f"SELECT data FROM vector WHERE {condition}"
+    text = f"SELECT data FROM vector WHERE {condition}"  # noqa: S608 ours
     return await store._opened.file.read(lambda db: [row["data"] for row in db.execute(text)])
 
 
@@ -187,10 +187,10 @@ async def test_what_a_failing_database_says_reaches_neither_answer_nor_log(
 ) -> None:
     """A text that is no UTF-8 is refused in words that quote it."""
     (hub,) = await store.records.get_entities([HUB], ["t1"])
-    for spoilt in (b"\xffplanted-password", hub.summary.encode()):
+    text = "UPDATE entity SET summary = CAST(? AS TEXT) WHERE uuid = ?"
+    for summary in (b"\xffplanted-password", hub.summary.encode()):
         result = await world.client.call_tool(tool, {"entity_uuid": HUB})
-        text = "UPDATE entity SET summary = CAST(? AS TEXT) WHERE uuid = ?"
-        await store._opened.file.write(lambda db, given=(spoilt, HUB): db.execute(text, given))
+        await store._opened.file.write(lambda db, given=(summary, HUB): db.execute(text, given))
     assert error_of(result).startswith(f"{prefix}The journal {store._opened.file._file.path} is damaged.")
     assert [record for record in caplog.records if record.levelno == logging.ERROR]
     told = caplog.text + error_of(result)

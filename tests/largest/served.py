@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tests.integration.embedded_support import end_database
 from tests.integration.scratch_tenants import QuickEmbedder
 from tests.protocol.serving import served
 
@@ -39,38 +38,35 @@ class Served:
 
 @contextmanager
 def serving(**given: Any) -> Iterator[Served]:
-    """Empty; gone in the end with its database."""
+    """Empty; gone in the end with its memory."""
     ready = threading.Event()
     found: dict[str, Any] = {}
 
     async def main() -> None:
         stop = asyncio.Event()
         with tempfile.TemporaryDirectory(prefix="pkm-largest-") as name:
-            settings = Settings(data_dir=Path(name), idle_seconds=0.3, transport="http", **given)
-            try:
-                async with open_memory(settings, replays=False) as memory:
-                    embedder = ThreadedEmbedder()
-                    context = replace(memory.context, embedder=embedder)
-                    services = _assemble(
-                        context, memory.context.graph, embedder, memory.database, memory.journal, None, None
-                    ).services
+            settings = Settings(data_dir=Path(name), transport="http", **given)
+            async with open_memory(settings, replays=False) as memory:
+                embedder = ThreadedEmbedder()
+                context = replace(memory.context, embedder=embedder)
+                services = _assemble(
+                    context, memory.context.graph, embedder, memory.database, memory.journal, None, None
+                ).services
 
-                    @asynccontextmanager
-                    async def start() -> AsyncIterator[Services]:
-                        yield services
+                @asynccontextmanager
+                async def start() -> AsyncIterator[Services]:
+                    yield services
 
-                    async with served(settings, start) as url:
-                        loop = asyncio.get_running_loop()
-                        found.update(
-                            stop=lambda: loop.call_soon_threadsafe(stop.set),
-                            served=Served(url, threading.get_ident(), services, loop, Path(name)),
-                        )
-                        ready.set()
-                        await stop.wait()
-                    if services[REASONING] is not None:
-                        await services[REASONING].close()
-            finally:
-                await end_database(Path(name))
+                async with served(settings, start) as url:
+                    loop = asyncio.get_running_loop()
+                    found.update(
+                        stop=lambda: loop.call_soon_threadsafe(stop.set),
+                        served=Served(url, threading.get_ident(), services, loop, Path(name)),
+                    )
+                    ready.set()
+                    await stop.wait()
+                if services[REASONING] is not None:
+                    await services[REASONING].close()
 
     def run() -> None:
         try:

@@ -15,21 +15,18 @@ from pathlib import Path
 
 from tests.recording.calls import play
 from tests.recording.normalise import Normaliser
-from tests.recording.server import Record, Recording, database_stopped
+from tests.recording.server import Record, Recording
 
 OWN = Path(sys.executable).with_name("graphiti-pkm")
 
 
 async def recorded(command: Path = OWN, limit: int | None = None) -> list[Record]:
     """The calls played in a fresh directory."""
-    with tempfile.TemporaryDirectory(prefix="pkm-", dir="/tmp") as directory:  # sockets need a short path
+    with tempfile.TemporaryDirectory(prefix="pkm-") as directory:
         tree = command.parents[2]
         places = {directory: "<directory>", str(tree): "<tree>", str(Path.home()): "<home>"}
         recording = Recording(command, Path(directory) / "data", Normaliser(places), limit)
         await play(recording)
-        for data_dir in (recording.data_dir, Path(directory) / "demo"):
-            if data_dir.exists():
-                database_stopped(data_dir)
     return recording.records
 
 

@@ -14,7 +14,7 @@ INSTANT = re.compile(
 LONG_NUMBER = re.compile(r"(?<![\w.])\d+\.\d{4,}(?![\w.])")
 DURATION = re.compile(r"\b\d+(?:\.\d+)? ms\b|\b\d+\.\d+ s\b|\b\d+(?:\.\d+)? (?:K|M|G)i?B\b")
 TOKENS = ("next_cursor", "confirm", "cursor", "token")
-COUNTERS = ("written", "applied", "uptime_seconds", "database_memory_bytes")
+COUNTERS = ("written", "applied", "uptime_seconds")
 """Of writes, since the background marks them applied at any moment."""
 UNORDERED = ("related",)
 """The server takes these from a set."""

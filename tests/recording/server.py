@@ -1,6 +1,5 @@
 """The installed command in processes of its own, and calls to it that are recorded."""
 
-import fcntl
 import json
 import os
 import socket
@@ -24,7 +23,6 @@ from tests.recording.normalise import Normaliser
 Record = dict[str, Any]
 SETTINGS = {
     "TOOLSETS": "memory,graph,reasoning",
-    "IDLE_SECONDS": "0.3",
     "CALLS_PER_MINUTE": "1000000",
     "WRITES_PER_MINUTE": "1000000",
 }
@@ -172,12 +170,6 @@ def free_port() -> int:
     with socket.socket() as tried:
         tried.bind(("127.0.0.1", 0))
         return int(tried.getsockname()[1])
-
-
-def database_stopped(data_dir: Path) -> None:
-    """Wait until the database, left by its last client, is gone."""
-    with (data_dir / "owner.lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
 
 
 def _ready(port: int) -> bool:
