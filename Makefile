@@ -3,7 +3,7 @@
 # cores), `make test-all` also those that need database servers, Node and the like, `make storm` those of many minutes each.
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 PYTEST := $(BIN)/python -m pytest -rs
 # Processes that run tests side by side, each a file at a time, in the order that tests/conftest.py gives them. A Neo4j in
@@ -32,6 +32,8 @@ lint: $(VENV)/dev
 	$(BIN)/ruff format --check mcp_server tests
 	$(BIN)/ruff check mcp_server tests
 	$(BIN)/mypy
+	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32
+	$(BIN)/mypy --platform darwin --cache-dir .mypy_cache/darwin
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m tests.size_report
 

@@ -1,4 +1,4 @@
-"""What all capabilities share: values, names, the rules of facts, paging, and the ports.
+"""What all capabilities share: values, names, the rules of facts, paging, ports, and what differs between systems.
 
 It knows no database, no MCP and no capability.
 """

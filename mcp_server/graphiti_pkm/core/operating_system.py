@@ -169,7 +169,6 @@ _NETWORK = re.compile(
 """How the types of file systems begin whose files other machines may have open."""
 _CODE = re.compile(r"\\([0-7]{3})")
 _LINUX_MOUNT = re.compile(r"\S+ (?P<place>\S+) (?P<kind>\S+) ")
-_MAC_MOUNT = re.compile(r".* on (?P<place>/.*) \((?P<kind>\w+)")
 
 Mounts: TypeAlias = Sequence[tuple[Path, str]]
 """Where file systems are, and of which type, in the order in which they were mounted."""
@@ -200,7 +199,8 @@ def linux_mounts(text: str) -> Mounts:
 
 def mac_mounts(text: str) -> Mounts:
     """What the command ``mount`` of macOS prints."""
-    return [(Path(one["place"]), one["kind"]) for line in text.splitlines() if (one := _MAC_MOUNT.match(line))]
+    found = (line.partition(" on ")[2].rpartition(" (") for line in text.splitlines())  # SOURCE on PLACE (KIND, OPTIONS)
+    return [(Path(place), rest.partition(",")[0].rstrip(")")) for place, _, rest in found]
 
 
 def _mounted() -> str:
