@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from graphiti_pkm.storage.graph.locks.flock import EXCLUSIVE, SHARED, open_lock, try_lock
 from mcp.client import Client
 from tests.builders import a_write, an_episode
 from tests.e2e.support import call, environment, over_stdio, run, started_once, until
@@ -29,7 +30,6 @@ from tests.integration.planted import files_with
 from tests.neo4j_server import Neo4jAddress, empty
 from tests.protocol.support import error_of
 
-from graphiti_pkm.storage.graph.locks.flock import EXCLUSIVE, SHARED, open_lock, try_lock
 from graphiti_pkm.storage.journal.store import SqliteJournal
 
 pytestmark = pytest.mark.timeout(300)

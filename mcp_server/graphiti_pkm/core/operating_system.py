@@ -199,7 +199,8 @@ def linux_mounts(text: str) -> Mounts:
 
 def mac_mounts(text: str) -> Mounts:
     """What the command ``mount`` of macOS prints."""
-    found = (line.partition(" on ")[2].rpartition(" (") for line in text.splitlines())  # SOURCE on PLACE (KIND, OPTIONS)
+    # SOURCE on PLACE (KIND, OPTIONS)
+    found = (line.partition(" on ")[2].rpartition(" (") for line in text.splitlines())
     return [(Path(place), rest.partition(",")[0].rstrip(")")) for place, _, rest in found]
 
 

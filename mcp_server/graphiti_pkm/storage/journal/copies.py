@@ -285,9 +285,3 @@ def _publish(copy: Path, path: Path) -> None:
     except FileExistsError:
         _refuse_existing(path)
         raise
-
-
-def _publish(copy: Path, path: Path) -> None:
-    """Rename the finished copy, unless another file has that name by now."""
-    if not publish(copy, path):
-        _refuse_existing(path)
