@@ -2,6 +2,8 @@
 
 import asyncio
 import shutil
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,12 +16,13 @@ from tests.docker_check.report import Report
 from tests.docker_check.rules import DATABASES
 from tests.docker_check.service import Service, services_of
 from tests.docker_check.tools import DOCKER, run
-from tests.e2e.support import until
 
 from graphiti_pkm.storage.journal.connection import JOURNAL, MEMORY
 
 IMPOSSIBLE = {"librechat", "mongodb"}
 """Services whose programs are in their images only."""
+_PATIENCE_SECONDS = 120.0
+"""A Neo4j that starts on a busy machine builds its indexes for half a minute."""
 
 
 class Project:
@@ -165,21 +168,29 @@ class Project:
             assert name not in self._databases
             database = databases.start(services[name], self._directory / name)
             self._databases[name] = database
-            until(database.is_healthy, f"the healthcheck of {name}")
+            _until(database.is_healthy, f"the healthcheck of {name}")
             self._report.check(f"{self._what}: {name} starts with its password, and its healthcheck passes")
 
     def _start_memory(self, services: dict[str, Service]) -> None:
         (service,) = [one for one in services.values() if one.builds]
         self._memory = started(self._place, service, self._log)
-        until(lambda: self._ends() or (self._memory and self._memory.is_healthy()), "the image's HEALTHCHECK")
+        _until(lambda: self._ends() or (self._memory and self._memory.is_healthy()), "the image's HEALTHCHECK")
 
     def _wait_until_ready(self) -> None:
-        until(lambda: self._ends() or is_ready(), "/ready")
+        _until(lambda: self._ends() or is_ready(), "/ready")
 
     def _ends(self) -> bool:
         assert self._memory is not None
         assert self._memory.process.poll() is None, "the server ended"
         return False
+
+
+def _until(condition: Callable[[], object], what: str) -> None:
+    """Wait for what another process does and no event tells of."""
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, f"still waiting for {what}"
+        time.sleep(0.1)
 
 
 def _not_confined(service: Service) -> list[str]:

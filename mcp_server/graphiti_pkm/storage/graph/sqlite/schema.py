@@ -360,7 +360,8 @@ def clear(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA defer_foreign_keys = ON")
     connection.execute("INSERT INTO word_index (word_index) VALUES ('delete-all')")
     tables = connection.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%STRICT%' AND name <> 'graph_meta'"
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%STRICT%' "
+        "AND name NOT IN ('graph_meta', 'vector_removals')"  # caches of other processes compare the removals
     )
     for (table,) in tables.fetchall():
         connection.execute(f"DELETE FROM {table}")
