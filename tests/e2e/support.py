@@ -2,14 +2,16 @@
 
 import asyncio
 import os
+import random
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -61,6 +63,15 @@ def started_once(data_dir: Path) -> None:
         await journal.close()
 
     asyncio.run(make())
+
+
+def scramble(memory: Path, name: str) -> None:
+    """Damage the first page of a table or an index, the same way each time."""
+    with closing(sqlite3.connect(memory)) as connection:
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (name,)).fetchone()
+    with memory.open("r+b") as file:
+        file.seek(4096 * (page - 1))
+        file.write(random.Random(3).randbytes(4096))  # noqa: S311
 
 
 def processes_naming(data_dir: Path) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from mcp.client import Client
-from tests.e2e.support import call, over_stdio, run
+from tests.e2e.support import call, over_stdio, run, scramble
 from tests.storm.dump import differences, dump
 
 ENTITIES = [{"name": name} for name in ("Ines", "Tom", "Heron")]
@@ -122,8 +122,8 @@ async def test_restore_over_a_damaged_journal_keeps_what_is_newer_than_the_backu
         await command("backup", backup, data_dir=data_dir)
         await remember(client, "Tom leads Heron.")
     memory = data_dir / "memory.sqlite3"
-    damaged = b"damaged " * 64 + memory.read_bytes()[512:]
-    memory.write_bytes(damaged)
+    scramble(memory, "writes_by_state")
+    damaged = memory.read_bytes()
 
     _, err = await command("status", data_dir=data_dir, code=1)
     assert "restore BACKUP --replace" in err

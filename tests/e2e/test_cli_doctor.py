@@ -2,20 +2,18 @@
 
 import asyncio
 import json
-import random
 import re
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.support import call, over_stdio, run, started_once
+from tests.e2e.support import call, over_stdio, run, scramble, started_once
 from tests.requirements import requirement
 
 CHECKS = [
     "SQLite",
     "data directory",
+    "file system",
     "directory access",
     "disk space",
     "journal",
@@ -177,12 +175,7 @@ async def test_a_damaged_journal_is_bad_and_restore_is_the_remedy(data_dir: Path
 async def test_a_damage_inside_the_journal_that_a_start_passes_over_is_found(data_dir: Path) -> None:
     await remember(data_dir)
     memory = data_dir / "memory.sqlite3"
-    with closing(sqlite3.connect(memory)) as other:
-        query = "SELECT rootpage FROM sqlite_schema WHERE name = 'community_group'"
-        place = 4096 * (other.execute(query).fetchone()[0] - 1)
-    content = bytearray(memory.read_bytes())
-    content[place : place + 4096] = random.Random(3).randbytes(4096)  # noqa: S311  the same garbage each time
-    memory.write_bytes(content)
+    scramble(memory, "community_group")
     told = checked(data_dir, 1)
     assert told["journal"]["ok"] is False
     assert told["database"]["ok"] is True

@@ -48,7 +48,7 @@ def test_without_weights_and_network_everything_says_what_to_do(bare: dict[str, 
     assert doctor.returncode == 1
     assert "BAD model" in doctor.stdout
     assert "-> run graphiti-pkm fetch-model" in doctor.stdout
-    assert "1 of 8 checks failed" in doctor.stdout
+    assert "1 of 9 checks failed" in doctor.stdout
 
     status = command(bare, "status")
     assert status.returncode == 0
