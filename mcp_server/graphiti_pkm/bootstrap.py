@@ -168,7 +168,7 @@ def _stores(settings: Settings, metrics: Metrics) -> _Stores:
     file = journal_file(settings)
     journal = SqliteJournal(settings.data_dir, file=file)
     if settings.effective_backend == "embedded":
-        return _Stores(SqliteGraph(file), journal, SQLITE, lambda _: None)
+        return _Stores(SqliteGraph(file, metrics), journal, SQLITE, lambda _: None)
     opened = opening(settings)
     server = server_id(settings.data_dir)
     fences = Fences()

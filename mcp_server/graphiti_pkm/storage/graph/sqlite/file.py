@@ -6,11 +6,14 @@ Reads run side by side, each in a snapshot of its own; writes one at a time, acr
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from typing import TypeAlias, TypeVar
+from contextlib import contextmanager, suppress
+from typing import Literal, TypeAlias, TypeVar
 
+from graphiti_pkm.core.ports.metrics import DATABASE_ERRORS, DATABASE_SECONDS, DATABASE_UNDER_WAY, UNCOUNTED, Metrics
+from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.storage.graph.sqlite import schema
 from graphiti_pkm.storage.journal.connection import SILENT, JournalFile, plain_errors
 from graphiti_pkm.storage.journal.schema import transaction
@@ -24,9 +27,10 @@ _READERS = 4
 class SqliteFile:
     """The graph's side of the file. Opened on first use; ``close`` waits for what runs."""
 
-    def __init__(self, file: JournalFile) -> None:
+    def __init__(self, file: JournalFile, metrics: Metrics = UNCOUNTED) -> None:
         """``file`` makes, checks and migrates the file; the tables of the graph are made here."""
         self._file = file
+        self._metrics = metrics
         self.silence = SILENT.format(data_dir=file.data_dir)
         """Why writes are refused if none comes back."""
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="sqlite-read")
@@ -55,7 +59,8 @@ class SqliteFile:
         before = connection.row_factory
         connection.row_factory = sqlite3.Row
         try:
-            return change(connection)
+            with self._counted("write"):
+                return change(connection)
         finally:
             connection.row_factory = before
 
@@ -71,7 +76,7 @@ class SqliteFile:
                 connection.close()
 
     def _read(self, ask: Callable[[sqlite3.Connection], _T]) -> _T:
-        with plain_errors(self._file):
+        with self._counted("read"), plain_errors(self._file):
             connection = self._connection()
             connection.execute("BEGIN")
             try:
@@ -80,14 +85,28 @@ class SqliteFile:
                 connection.execute("ROLLBACK")
 
     def _write(self, change: Callable[[sqlite3.Connection], _T]) -> _T:
-        with plain_errors(self._file):
+        with self._counted("write"), plain_errors(self._file):
             connection = self._connection()
             with transaction(connection):
                 return change(connection)
 
     def _outside(self, act: Callable[[sqlite3.Connection], _T]) -> _T:
-        with plain_errors(self._file):
+        with self._counted("other"), plain_errors(self._file):
             return act(self._connection())
+
+    @contextmanager
+    def _counted(self, kind: Literal["read", "write", "other"]) -> Iterator[None]:
+        """The time that SQLite works, without that in which a call waits for a thread."""
+        self._metrics.add(DATABASE_UNDER_WAY, 1)
+        began = time.perf_counter()
+        try:
+            yield
+        except Unavailable:
+            self._metrics.add(DATABASE_ERRORS, 1, kind, "unavailable")
+            raise
+        finally:
+            self._metrics.add(DATABASE_UNDER_WAY, -1)
+            self._metrics.observe(DATABASE_SECONDS, time.perf_counter() - began, kind)
 
     def _connection(self) -> sqlite3.Connection:
         """This thread's; another one if the file was replaced."""

@@ -4,6 +4,7 @@ import importlib
 import sqlite3
 from typing import TYPE_CHECKING
 
+from graphiti_pkm.core.ports.metrics import UNCOUNTED, Metrics
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.storage.graph.graph_part import GraphPart, P
 from graphiti_pkm.storage.graph.sqlite import core_parts, schema
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 class SqliteGraph:
     """The port ``Graph``. It opens its file on first use."""
 
-    def __init__(self, file: JournalFile) -> None:
+    def __init__(self, file: JournalFile, metrics: Metrics = UNCOUNTED) -> None:
         """``file``: that of the journal, which is made if it is not there."""
-        self._opened = opened = OpenFile(SqliteFile(file))
+        self._opened = opened = OpenFile(SqliteFile(file, metrics))
         self.records = core_parts.Records(opened)
         self.facts = core_parts.Facts(opened)
         self.episodes = core_parts.Episodes(opened)
