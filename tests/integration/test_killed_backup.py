@@ -9,6 +9,7 @@ import pytest
 from tests.builders import a_write, an_episode
 from tests.e2e.support import environment
 
+from graphiti_pkm.storage.journal.connection import MEMORY, JournalFile
 from graphiti_pkm.storage.journal.store import SqliteJournal
 
 
@@ -26,7 +27,7 @@ async def test_a_killed_backup_is_whole_or_not_there_and_the_next_one_tidies_up(
 ) -> None:
     directory = tmp_path / "backups"
     directory.mkdir()
-    journal = SqliteJournal(tmp_path / "data")
+    journal = SqliteJournal(tmp_path / "data", file=JournalFile(tmp_path / "data", name=MEMORY))
     await journal.append(a_write(an_episode()), {}, "", {})
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "tests.killed", when, step, "1", "backup", str(directory / "one")),

@@ -38,8 +38,8 @@ _SAID_BY_THEN = """CALL (e) {{ UNWIND e.episodes AS teller
 _FIRST_CHANGE_SAID = f"""CALL (e) {{
   MATCH (x:Change {{fact_uuid: e.uuid}}) WHERE NOT x.kind IN {_NO_CHANGE}
   OPTIONAL MATCH (t:Episodic {{uuid: x.episode_uuid}})
-  WITH x, coalesce(t.valid_at, x.recorded_at) AS told WHERE told > $known_at
-  WITH x ORDER BY told, x.recorded_at, coalesce(x.place, 0) LIMIT 1
+  WITH x, coalesce(t.valid_at, x.recorded_at) AS said WHERE said > $known_at
+  WITH x ORDER BY said, x.recorded_at, coalesce(x.place, 0) LIMIT 1
   RETURN head(collect(x)) AS c }}"""
 
 
