@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from graphiti_pkm.storage.graph.locks.flock import EXCLUSIVE, SHARED, open_lock, try_lock
 from mcp.client import Client
 from tests.builders import a_write, an_episode
 from tests.e2e.support import call, environment, over_stdio, run, started_once, until
@@ -30,6 +29,7 @@ from tests.integration.planted import files_with
 from tests.neo4j_server import Neo4jAddress, empty
 from tests.protocol.support import error_of
 
+from graphiti_pkm.core.operating_system import Mode, open_lock, try_lock
 from graphiti_pkm.storage.journal.store import SqliteJournal
 
 pytestmark = pytest.mark.timeout(300)
@@ -134,7 +134,7 @@ def named(message: str, **settings: object) -> None:
 
 
 @contextmanager
-def held(path: Path, mode: int) -> Iterator[None]:
+def held(path: Path, mode: Mode) -> Iterator[None]:
     lock = open_lock(path)
     assert try_lock(lock, mode)
     try:
@@ -219,7 +219,7 @@ async def test_servers_that_start_at_once_bring_it_over_once(former: Path, tmp_p
 async def test_nothing_is_changed_while_version_01_runs_and_it_is_brought_over_after_that(former: Path) -> None:
     before = files(former)
     async with over_stdio(former) as client:
-        with held(former / "users.lock", SHARED):
+        with held(former / "users.lock", "shared"):
             message = error_of(await client.call_tool("get_episodes", {}))
             assert "Version 0.1 is still running" in message
             refused = await asyncio.to_thread(run, "status", data_dir=former)
@@ -232,7 +232,7 @@ async def test_nothing_is_changed_while_version_01_runs_and_it_is_brought_over_a
 async def test_it_waits_for_the_end_of_the_database_of_version_01(former: Path) -> None:
     before = files(former)
     async with over_stdio(former) as client:
-        with held(former / "owner.lock", EXCLUSIVE):
+        with held(former / "owner.lock", "exclusive"):
             waiting = asyncio.create_task(call(client, "get_episodes"))
             conversion = former / "locks" / "conversion.lock"
             await asyncio.to_thread(until, conversion.exists, "the conversion to begin")

@@ -128,5 +128,5 @@ async def test_a_server_that_comes_back_empty_is_prepared_and_says_so(
     assert await answered(database) == [[{"n": 0}]]
     assert returns == ["back"]
     assert await database.is_ready()
-    found = "CALL db.index.fulltext.queryNodes('pkm_search_text', 'text:ready') YIELD node RETURN node.id AS id"
-    assert await database.read(Query("canary", found, {})) == [[{"id": "canary"}]]
+    found = "SHOW INDEXES YIELD name, state WHERE name = 'pkm_search_text' RETURN state"
+    assert await database.read(Query("state", found, {})) == [[{"state": "ONLINE"}]]

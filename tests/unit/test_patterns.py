@@ -11,12 +11,10 @@ from tests.patterns import METHODS, Found, modules_of, patterns_of, weakness
 import graphiti_pkm
 from graphiti_pkm.capabilities.search import periods
 from graphiti_pkm.settings.loader import Settings
-from graphiti_pkm.storage.graph.neo4j import cypher as neo4j_cypher
 
 BUILT: dict[str, tuple[str, Iterable[str]]] = {
     "graphiti_pkm.settings.loader": ("search", [rf"\b{name}\b" for name in list(Settings.model_fields)[:5]]),
     "graphiti_pkm.capabilities.search.periods": ("finditer", [rule.pattern for rule, _ in periods._RULES]),
-    "graphiti_pkm.storage.graph.neo4j.cypher": ("sub", [theirs for theirs, _ in neo4j_cypher._DIFFERENCES]),
     "graphiti_pkm.server.tools.texts": ("search", [r"\b(?:add_memory|add_node|find_node)\b"]),
 }
 """What is built where the code runs: how it is used, and what comes of it."""

@@ -112,8 +112,8 @@ def unnamed(group_id: str, normalised: Sequence[str]) -> Query:
     return Query(
         "entities without a name node",
         f"""MATCH (n:Entity {{group_id: $group}}) WHERE {_NORMALISED} IN $normalised
-        WITH n WHERE NOT EXISTS {{ MATCH (:Name {{entity_uuid: n.uuid}}) }}
-        RETURN n.uuid AS uuid, n.name AS name ORDER BY uuid""",
+        WITH n.uuid AS uuid, n.name AS name WHERE NOT EXISTS {{ MATCH (:Name {{entity_uuid: uuid}}) }}
+        RETURN uuid, name ORDER BY uuid""",
         {"group": group_id, "normalised": normalised},
     )
 
