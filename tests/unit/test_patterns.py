@@ -10,11 +10,16 @@ from tests.patterns import METHODS, Found, modules_of, patterns_of, weakness
 
 import graphiti_pkm
 from graphiti_pkm.capabilities.search import periods
+from graphiti_pkm.graphiti_adapter.sqlite_driver import cypher
 from graphiti_pkm.settings.loader import Settings
 
 BUILT: dict[str, tuple[str, Iterable[str]]] = {
     "graphiti_pkm.settings.loader": ("search", [rf"\b{name}\b" for name in list(Settings.model_fields)[:5]]),
     "graphiti_pkm.capabilities.search.periods": ("finditer", [rule.pattern for rule, _ in periods._RULES]),
+    "graphiti_pkm.graphiti_adapter.sqlite_driver.cypher": (
+        "fullmatch",
+        [cypher._pattern(query).pattern for query in (cypher._SAGA, cypher._EDGES, cypher._CANDIDATES)],
+    ),
     "graphiti_pkm.server.tools.texts": ("search", [r"\b(?:add_memory|add_node|find_node)\b"]),
 }
 """What is built where the code runs: how it is used, and what comes of it."""
