@@ -188,16 +188,20 @@ def left_of_identifier(identifier: str, words: Sequence[str]) -> str:
     return "_".join(words).upper() or NEUTRAL_RELATION
 
 
-def _set_off(word: str, *, by_digits: bool = False) -> Iterator[str]:
+@lru_cache(maxsize=10_000)
+def _set_off(word: str, *, by_digits: bool = False) -> tuple[str, ...]:
     """The parts of a word separated by a capital after a small letter, or by digits."""
+    if word.isalpha() and word[1:].islower():
+        return (word,)
+    parts: list[str] = []
     start = 0
     for at in range(1, len(word)):
         before, here, after = word[at - 1], word[at], word[at + 1 : at + 2]
         is_capital = here.isupper() and (before.islower() or (before.isupper() and after.islower()))
         if is_capital or (by_digits and before.isdigit() != here.isdigit()):
-            yield word[start:at]
+            parts.append(word[start:at])
             start = at
-    yield word[start:]
+    return (*parts, word[start:])
 
 
 def _orders(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

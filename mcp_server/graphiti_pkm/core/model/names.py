@@ -29,7 +29,7 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff぀-ヿ㐀-䶿一-鿿가-힯
 _RUN = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|[^{_UNSPACED}]+")
 _KEY_SEPARATOR = "\x1f"
 _KEY_BYTES = 1000
-"""FalkorDB crashes on a unique value of more than 4,096 bytes, and on one with a control character."""
+"""Longer names are kept as a digest: an index of Neo4j refuses a key of more than 8 kB."""
 _KEPT_OF_LONG = 64
 SHORTEST_PART = 5
 """The fewest letters of a word that is searched inside others."""
@@ -99,6 +99,8 @@ def measure_key(text: str) -> str:
 
 def fold(text: str) -> str:
     """Lower-case text without accents, with runs of CJK and other unspaced scripts cut into overlapping pairs."""
+    if text.isascii():  # most texts; nothing of them is decomposed or unspaced
+        return " ".join(_WORD.findall(text.lower()))
     decomposed = unicodedata.normalize("NFKD", text.casefold())
     plain = "".join(c for c in decomposed if not unicodedata.combining(c))
     recomposed = unicodedata.normalize("NFC", plain)
