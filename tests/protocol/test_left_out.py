@@ -14,8 +14,8 @@ from tests.protocol.support import EVERYTHING, Mode, World, text, told
 from graphiti_pkm.core.model.requests import FREE_TEXTS
 from graphiti_pkm.core.signing import Signer
 from graphiti_pkm.errors import InvalidInput
-from graphiti_pkm.server.tools.guard import GuardedTool
-from graphiti_pkm.server.tools.registry import TOOLSETS, guarded
+from graphiti_pkm.server.tools.guard import GuardedTool, guarded
+from graphiti_pkm.server.tools.registry import TOOLSETS
 from graphiti_pkm.toolkit.tool import ToolSpec
 
 LINES = {tool.name: tool for toolset in TOOLSETS for tool in toolset.tools}

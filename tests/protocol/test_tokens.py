@@ -17,7 +17,8 @@ from tests.requirements import requirement
 
 from graphiti_pkm.server.auth.tokens import new_secret
 from graphiti_pkm.server.observability.logging import JsonLines
-from graphiti_pkm.server.tools.registry import TOOLSETS, guarded
+from graphiti_pkm.server.tools.guard import guarded
+from graphiti_pkm.server.tools.registry import TOOLSETS
 
 MODES: tuple[Mode, ...] = ("auto", "legacy")
 

@@ -23,10 +23,10 @@ from graphiti_pkm.server.observability import audit
 from graphiti_pkm.server.observability.logging import configure_logging
 from graphiti_pkm.server.owners import PassedOn, owners
 from graphiti_pkm.server.tools.call_log import CallLog, answer_internal_errors
-from graphiti_pkm.server.tools.guard import error_result
+from graphiti_pkm.server.tools.guard import error_result, guarded
 from graphiti_pkm.server.tools.instructions import build_instructions
 from graphiti_pkm.server.tools.prompts import build_prompts
-from graphiti_pkm.server.tools.registry import TOOLSETS, guarded, known_tools, narrowed, permitted, select
+from graphiti_pkm.server.tools.registry import TOOLSETS, known_tools, narrowed, permitted, select
 from graphiti_pkm.server.tools.request_limits import RequestLimits
 from graphiti_pkm.server.tools.resources import add_resources
 from graphiti_pkm.server.tools.texts import only_naming

@@ -1,4 +1,4 @@
-"""Answers as MCP results: structured content with everything, and a text that is sufficient by itself.
+"""Answers in both forms of an MCP result: structured content with everything, and a text that is sufficient by itself.
 
 The text is compact JSON without nulls and empty fields. Uuids are shortened to 8 characters, or to as many as make
 them unique in the answer; every tool accepts shortened uuids. Times are rounded down to the second. What is the same
@@ -9,8 +9,6 @@ import json
 import re
 from collections.abc import Iterator
 from typing import Any, TypeAlias
-
-from mcp_types import CallToolResult, TextContent
 
 from graphiti_pkm.core.model.answers import Answer
 from graphiti_pkm.core.reading.paging import DEFAULT_CHARS, MAXIMUM_CHARS
@@ -33,8 +31,8 @@ _LONG_TEXT = 400
 _SMALL = 0.1
 
 
-def result_of(answer: Answer) -> CallToolResult:
-    """The MCP result of an answer, no larger than clients accept.
+def rendered(answer: Answer) -> tuple[Json, str]:
+    """The structured content and the text of an answer, no larger than clients accept.
 
     Raises:
         TooLarge: the answer exceeds this size and may not be shortened.
@@ -51,7 +49,7 @@ def result_of(answer: Answer) -> CallToolResult:
         text = text_of(data)
         while _bytes(data, text) > MAXIMUM_BYTES and (shorter := _with_shorter_list(data)) is not None:
             data, text = shorter, text_of(shorter)
-    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=data)
+    return data, text
 
 
 def _bytes(data: Json, text: str) -> int:

@@ -2,24 +2,33 @@
 
 import inspect
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any, TypeAlias, get_type_hints
-
-from mcp_types import ToolAnnotations
 
 from graphiti_pkm.core.model.access import Tier
 from graphiti_pkm.core.model.answers import Answer
 from graphiti_pkm.core.model.requests import Request
 from graphiti_pkm.toolkit.call import Call
 
-READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+
+@dataclass(frozen=True)
+class Annotations:
+    """The hints of MCP about what a tool does, in its words; without importing MCP, which most commands do not need."""
+
+    read_only_hint: bool
+    destructive_hint: bool
+    idempotent_hint: bool
+    open_world_hint: bool
+
+
+READS = Annotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 # A memory is a closed world. Two tools declare the opposite because their specification requires it.
-READS_OPEN = READS.model_copy(update={"open_world_hint": True})
-ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
-ENDS = ADDS.model_copy(update={"idempotent_hint": True})
-DELETES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
+READS_OPEN = replace(READS, open_world_hint=True)
+ADDS = Annotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
+ENDS = replace(ADDS, idempotent_hint=True)
+DELETES = Annotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 
 ToolFunction: TypeAlias = Callable[[Call, Any], Coroutine[Any, Any, Answer]]
 """``async def tool(call: Call, request: ARequest) -> AnAnswer``: its annotations declare request and answer."""
@@ -31,7 +40,7 @@ class ToolSpec:
 
     function: ToolFunction
     title: str
-    annotations: ToolAnnotations = field(default_factory=lambda: READS)
+    annotations: Annotations = READS
     failure: str = ""
     permitted_to: Tier | None = None
     """The lowest tier that may call it, if the annotations do not imply it."""

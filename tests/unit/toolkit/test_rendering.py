@@ -4,7 +4,6 @@ import json
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
-from mcp_types import TextContent
 from tests.requirements import requirement
 
 from graphiti_pkm.core.model.answers import (
@@ -21,7 +20,7 @@ from graphiti_pkm.core.model.answers import (
 )
 from graphiti_pkm.core.model.times import parse_instant
 from graphiti_pkm.core.reading.paging import DEFAULT_CHARS
-from graphiti_pkm.toolkit.rendering import result_of, text_of
+from graphiti_pkm.toolkit.rendering import rendered, text_of
 
 ONE = "aaaaaaaa-1111-4111-8111-111111111111"
 LIKE_ONE = "aaaaaaaa-1122-4111-8111-111111111111"
@@ -99,9 +98,8 @@ def test_times_are_told_to_the_second_and_stay_exact_in_the_structure() -> None:
         "expired_at": "2026-03-02T12:00:59.999999+00:00",
     }
     answer = FactResponse(message="at 2026-03-01T12:00:00.123456+00:00", fact=a_fact_view(**exact))
-    result = result_of(answer)
-    assert isinstance(result.content[0], TextContent)
-    told = json.loads(result.content[0].text)
+    data, text = rendered(answer)
+    told = json.loads(text)
     assert {name: told["fact"][name] for name in exact} == {
         "valid_at": "2026-03-01T00:00:00Z",
         "invalid_at": "0987-04-05T06:07:08Z",
@@ -110,8 +108,7 @@ def test_times_are_told_to_the_second_and_stay_exact_in_the_structure() -> None:
         "expired_at": "2026-03-02T12:00:59Z",
     }
     assert told["message"] == answer.message
-    assert result.structured_content is not None
-    assert result.structured_content["fact"].items() >= exact.items()
+    assert data["fact"].items() >= exact.items()
 
 
 def test_a_time_of_the_text_is_accepted_as_a_parameter() -> None:
@@ -164,10 +161,8 @@ def test_content_is_shown_as_it_is() -> None:
         scope=Scope(group_ids=["t1"]),
         episodes=[EpisodeView(uuid=ONE, group_id="t1", name="n", content=content)],
     )
-    result = result_of(answer)
-    assert json.loads(result.content[0].text)["episodes"][0]["content"] == content  # type: ignore[union-attr]
-    assert result.structured_content is not None
-    assert result.structured_content["episodes"][0]["content"] == content
+    data, text = rendered(answer)
+    assert json.loads(text)["episodes"][0]["content"] == data["episodes"][0]["content"] == content
 
 
 def test_a_long_receipt_is_cut_to_size_and_says_what_it_left_out() -> None:

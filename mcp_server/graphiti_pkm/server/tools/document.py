@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-from mcp_types import ToolAnnotations
-
 from graphiti_pkm.core.reading.paging import DEFAULT_CHARS, MAXIMUM_CHARS
+from graphiti_pkm.server.tools.guard import guarded
 from graphiti_pkm.server.tools.instructions import build_instructions
 from graphiti_pkm.server.tools.prompts import PROMPTS
-from graphiti_pkm.server.tools.registry import TOOLSETS, Toolset, guarded
+from graphiti_pkm.server.tools.registry import TOOLSETS, Toolset
 from graphiti_pkm.server.tools.resources import ENTITY, EPISODE
-from graphiti_pkm.toolkit.tool import ToolSpec
+from graphiti_pkm.toolkit.tool import Annotations, ToolSpec
 
 _HEAD = f"""\
 # Tools
@@ -93,7 +92,7 @@ def _type(part: dict[str, Any]) -> str:
     return name if low is None else f"{name} {low}..{high}" if high is not None else f"{name} ≥ {low}"
 
 
-def _nature(annotations: ToolAnnotations) -> str:
+def _nature(annotations: Annotations) -> str:
     if annotations.read_only_hint:
         return "reads" + (", openWorldHint" if annotations.open_world_hint else "")
     return "deletes" if annotations.destructive_hint else "writes"

@@ -7,7 +7,8 @@ into something the model never sees. Therefore our tools catch all exceptions an
 import logging
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import asdict
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +16,7 @@ from mcp.server.context import LifespanContextT, RequestT
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
-from mcp_types import CallToolResult, TextContent
+from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field, InstanceOf, ValidationError
 from pydantic_core import ErrorDetails
 
@@ -28,9 +29,11 @@ from graphiti_pkm.errors import InvalidInput, NotAllowed, PermissionDenied, PkmE
 from graphiti_pkm.server.auth.callers import caller_of, token_of
 from graphiti_pkm.server.backend import Backend
 from graphiti_pkm.server.observability.audit import REFUSALS, audit
+from graphiti_pkm.server.tools.registry import known_tools
+from graphiti_pkm.server.tools.texts import only_naming
 from graphiti_pkm.toolkit.bounds import refuse_too_much, too_long, too_many_characters, too_many_items, with_list_bounds
 from graphiti_pkm.toolkit.call import Call
-from graphiti_pkm.toolkit.rendering import result_of
+from graphiti_pkm.toolkit.rendering import rendered
 from graphiti_pkm.toolkit.schema import Json, answer_schema, tidy_input
 from graphiti_pkm.toolkit.tool import ToolSpec
 
@@ -64,7 +67,7 @@ class GuardedTool(Tool):
             title=spec.title,
             description=describe(spec.description),
             parameters=with_list_bounds(tidy_input(spec.request.model_json_schema(), describe)),
-            annotations=spec.annotations.model_copy(update={"title": spec.title}),
+            annotations=ToolAnnotations(title=spec.title, **asdict(spec.annotations)),
         )
 
     @cached_property
@@ -124,7 +127,8 @@ class GuardedTool(Tool):
             except PkmError as error:
                 return error_result(error.message, error.code)
             work = self.spec.function(Call(services, caller, progress), asked)
-            return await in_thread(result_of, await within(backend.limits.seconds, work, self._undone()))
+            data, text = await in_thread(rendered, await within(backend.limits.seconds, work, self._undone()))
+            return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=data)
         except PkmError as error:
             return self._error(error)
         except Exception:  # the outermost handler: the text of an unexpected error may contain content
@@ -194,6 +198,14 @@ class GuardedTool(Tool):
 
     def _refused(self, reason: str) -> InvalidInput:
         return InvalidInput(f"Bad arguments: {reason}.{' Nothing was stored.' if self._writes else ''}")
+
+
+def guarded(tool: ToolSpec, *, enabled: Collection[str] | None = None, read_only_caller: bool = False) -> GuardedTool:
+    """The tool as the server registers it; its texts name only ``enabled`` tools (None: all are enabled)."""
+    names = known_tools() if enabled is None else enabled
+    return GuardedTool.build(
+        tool, lambda text: only_naming(text, known_tools(), names), read_only_caller=read_only_caller
+    )
 
 
 def error_result(message: str, code: str) -> CallToolResult:

@@ -1,6 +1,6 @@
 """The capabilities of this product and the toolsets of their tools. A new one is an import and a place here."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from graphiti_pkm.capabilities.explore.capability import CAPABILITY as EXPLORE
@@ -14,8 +14,6 @@ from graphiti_pkm.capabilities.search.capability import CAPABILITY as SEARCH
 from graphiti_pkm.capabilities.status.capability import CAPABILITY as STATUS
 from graphiti_pkm.core.model.access import TIERS, Tier
 from graphiti_pkm.errors import ConfigurationError, InvalidInput
-from graphiti_pkm.server.tools.guard import GuardedTool
-from graphiti_pkm.server.tools.texts import only_naming
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.toolkit.capability import Capability
 from graphiti_pkm.toolkit.tool import ToolSpec
@@ -44,14 +42,6 @@ TOOLSETS: tuple[Toolset, ...] = tuple(
     Toolset(name, about, tuple(tool for capability in CAPABILITIES for tool in capability.tools.get(name, ())))
     for name, about in _TOOLSET_DESCRIPTIONS.items()
 )
-
-
-def guarded(tool: ToolSpec, *, enabled: Collection[str] | None = None, read_only_caller: bool = False) -> GuardedTool:
-    """The tool as the server registers it; its texts name only ``enabled`` tools (None: all are enabled)."""
-    names = known_tools() if enabled is None else enabled
-    return GuardedTool.build(
-        tool, lambda text: only_naming(text, known_tools(), names), read_only_caller=read_only_caller
-    )
 
 
 def known_tools(toolsets: Sequence[Toolset] = TOOLSETS) -> frozenset[str]:
