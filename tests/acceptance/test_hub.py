@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from tests.builders import a_fact, a_mention, a_name, a_write, an_entity, an_episode, at
 from tests.e2e.support import call, over_stdio
-from tests.requirements import requirement
 
 from graphiti_pkm.bootstrap import open_memory
 from graphiti_pkm.core.model.records import Entity
@@ -58,7 +57,6 @@ async def build(data_dir: Path) -> set[str]:
     return written
 
 
-@requirement("G-39", "T15")
 async def test_all_facts_of_a_hub_come_back_exactly_once(memory: tuple[Path, set[str]]) -> None:
     data_dir, written = memory
     assert len(written) == FACTS

@@ -11,7 +11,6 @@ import pytest
 from mcp.client import Client
 from tests.acceptance.shared_data import shared_data
 from tests.e2e.support import call, over_stdio
-from tests.requirements import requirement
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -111,7 +110,6 @@ def as_expression(name: str) -> str:
     return expression
 
 
-@requirement("G-33", "G-20")
 async def test_timeline_totals_of_ten_names_equal_an_independent_count(
     journal: Path, entries: list[dict[str, str]]
 ) -> None:

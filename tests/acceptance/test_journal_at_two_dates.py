@@ -9,7 +9,6 @@ import pytest
 from mcp.client import Client
 from tests.acceptance.shared_data import shared_data
 from tests.e2e.support import Served, call, over_http, serving
-from tests.requirements import requirement
 
 EARLIER, LATER = "1661-12-31", "1663-12-31"
 
@@ -86,7 +85,6 @@ async def loaded(client: Client, name: str, as_of: str) -> Edges:
     return {(edge["source"], edge["relation"], edge["target"]) for edge in page["edges"]}
 
 
-@requirement("E-90")
 async def test_what_changed_between_two_dates_is_the_difference_of_two_graphs(server: Served) -> None:
     async with over_http(server.endpoint) as client:
         earlier, later = await loaded(client, "1661", EARLIER), await loaded(client, "1663", LATER)

@@ -12,7 +12,6 @@ import networkx as nx
 import pytest
 from mcp.client import Client
 from tests.e2e.support import Served, call, over_http, serving
-from tests.requirements import requirement
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "graphiti_pkm"
@@ -64,7 +63,6 @@ async def tell(server: Served, imports: nx.DiGraph) -> None:
             assert added["added"] == len(edges[start : start + BATCH]), added["failed"]
 
 
-@requirement("E-08")
 async def test_the_graph_is_the_package(server: Served, imports: nx.DiGraph) -> None:
     async with over_http(server.endpoint) as client:
         told = await call(client, "get_graph_info", graph=GRAPH)
@@ -84,7 +82,6 @@ async def test_the_most_central_module(server: Served, imports: nx.DiGraph) -> N
     assert joined[0]["total"] == max(dict(imports.degree).values())
 
 
-@requirement("E-46")
 async def test_the_path_from_the_command_to_the_graph(server: Served, imports: nx.DiGraph) -> None:
     async with over_http(server.endpoint) as client:
         told = await call(client, "shortest_path", graph=GRAPH, source="cli.main", target="storage.graph.store")
@@ -131,7 +128,6 @@ async def test_the_paths_between_layers_are_what_the_import_contracts_say(server
         assert not upwards, part
 
 
-@requirement("E-37")
 def test_sessions_matching_engine_and_formats_are_modules_with_tests_of_their_own(imports: nx.DiGraph) -> None:
     sessions, matching = "capabilities.scratch.tenants", "capabilities.scratch.matching.matching"
     engine, formats = ("capabilities.scratch.graphs.graph", "capabilities.scratch.formats.registry")

@@ -7,7 +7,6 @@ import networkx as nx
 import pytest
 from mcp.client import Client
 from tests.e2e.support import Served, call, over_http, over_stdio, serving
-from tests.requirements import requirement
 
 NODES = [
     {"label": "LoginController", "type": "controller"},
@@ -43,7 +42,6 @@ async def chain(client: Client, graph: str, nodes: int, edges: int) -> None:
     assert added["added"] == edges
 
 
-@requirement("E-101", "E-01", "E-05")
 async def test_interaction_1_a_default_graph_answers_how_two_things_hang_together(data_dir: Path) -> None:
     async with over_stdio(data_dir, toolsets="reasoning") as client:
         added = await call(client, "add_nodes", nodes=NODES)
@@ -55,7 +53,6 @@ async def test_interaction_1_a_default_graph_answers_how_two_things_hang_togethe
         assert found["length"] == 3
 
 
-@requirement("E-102", "E-03")
 async def test_interaction_2_two_graphs_by_name_without_any_set_up(server: Served) -> None:
     async with over_http(server.endpoint) as client:
         await call(client, "add_node", graph="before_refactor", label="AuthService")
@@ -65,7 +62,6 @@ async def test_interaction_2_two_graphs_by_name_without_any_set_up(server: Serve
         assert (counts["before_refactor"], counts["after_refactor"]) == (1, 2)
 
 
-@requirement("E-103", "E-04")
 async def test_interaction_3_an_edge_by_natural_names(server: Served) -> None:
     async with over_http(server.endpoint) as client:
         await call(client, "add_nodes", graph="fuzzy", nodes=NODES)
@@ -78,7 +74,6 @@ async def test_interaction_3_an_edge_by_natural_names(server: Served) -> None:
         assert (again["created"], again["source_matched"]) == (False, "AuthService")
 
 
-@requirement("E-104", "E-40")
 async def test_interaction_4_found_again_after_the_context_was_lost(data_dir: Path) -> None:
     with serving(data_dir, toolsets="reasoning") as served:
         async with over_http(served.endpoint) as client:
@@ -92,7 +87,6 @@ async def test_interaction_4_found_again_after_the_context_was_lost(data_dir: Pa
             assert len(ranked["rankings"]) == 5
 
 
-@requirement("E-105")
 async def test_interaction_5_dot_in_and_the_first_three(server: Served) -> None:
     async with over_http(server.endpoint) as client:
         added = await call(client, "import_graph", graph="dot", format="dot", content=DOT)
@@ -102,7 +96,6 @@ async def test_interaction_5_dot_in_and_the_first_three(server: Served) -> None:
         assert [round(each["score"], 4) for each in ranked] == [0.4706, 0.1959, 0.1959]
 
 
-@requirement("E-02", "E-44")
 async def test_a_restart_leaves_no_graph(data_dir: Path) -> None:
     for _ in range(2):
         async with over_stdio(data_dir, toolsets="reasoning") as client:
@@ -111,7 +104,6 @@ async def test_a_restart_leaves_no_graph(data_dir: Path) -> None:
             assert len((await call(client, "list_graphs"))["graphs"]) == 1
 
 
-@requirement("E-09")
 async def test_research_foundations_bridges_and_the_way_of_citations(server: Served) -> None:
     """Foundational is what many cite: edges point from who cites to what is cited."""
     papers = ["Attention", "BERT", "GPT", "ResNet", "ViT", "CLIP"]
@@ -133,7 +125,6 @@ async def test_research_foundations_bridges_and_the_way_of_citations(server: Ser
         assert path == ["CLIP", "ViT", "Attention"]
 
 
-@requirement("E-10", "E-13", "E-14")
 async def test_debugging_the_best_supported_hypothesis_and_what_nothing_explains(server: Served) -> None:
     evidence = [
         edge("timeouts at noon", "supports", "pool exhausted"),

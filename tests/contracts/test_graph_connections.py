@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from tests.builders import a_fact, a_write, an_entity, an_update, at
 from tests.corpus import HUB, HUB_FACTS_IN_OWN_GROUP, hub, load
-from tests.requirements import requirement
 
 from graphiti_pkm.core.model.queries import FactFilter, NeighbourCount, Window
 from graphiti_pkm.core.model.records import Entity, Fact
@@ -288,7 +287,6 @@ async def test_deletions_between_pages_hide_nothing_else(graph: Graph) -> None:
     assert [fact.uuid for fact in paged] == [fact.uuid for i, fact in enumerate(old) if i != 5]
 
 
-@requirement("G-82")
 async def test_neighbour_counts_sum_to_the_total_under_the_same_filter(graph: Graph) -> None:
     await load(graph, hub())
     filters = [

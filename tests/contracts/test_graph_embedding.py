@@ -4,7 +4,6 @@ from array import array
 
 import pytest
 from tests.builders import a_fact, a_passage, a_write, an_entity, an_episode, at
-from tests.requirements import requirement
 
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter
 from graphiti_pkm.core.model.records import EmbeddedFact, Entity, Episode, Fact, NewVectors, Passage, Vector
@@ -73,7 +72,6 @@ async def test_the_size_counts_texts_and_characters_of_all_or_of_what_lacks_a_ve
     assert await graph.embeddings.embedding_size(only_missing=False) == twice
 
 
-@requirement("C51")
 async def test_new_vectors_go_to_what_has_none_and_leave_others(graph: Graph) -> None:
     bare, held = await told(graph), await told(graph, FAR)
     for world in (bare, held):
@@ -92,7 +90,6 @@ async def test_new_vectors_for_what_is_gone_or_that_did_not_come_are_left_out(gr
         await graph.writer.apply(a_write(new_vectors=given), {world[1].uuid: WIDE})
 
 
-@requirement("C51", "T42")
 async def test_after_a_change_of_model_only_vectors_of_the_new_dimension_are_there(graph: Graph) -> None:
     await graph.embeddings.record_embedding("one", 2)
     world = await told(graph, NEAR)

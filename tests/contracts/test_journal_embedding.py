@@ -5,7 +5,6 @@ from pathlib import Path
 
 from tests.builders import a_write, an_entity, an_episode
 from tests.fakes import FakeClock
-from tests.requirements import requirement
 
 from graphiti_pkm.core.model.records import EmbedMissingJob, WriteIntent
 from graphiti_pkm.core.ports.embedding import RecordedEmbedding
@@ -29,7 +28,6 @@ async def held(journal: Journal) -> list[int]:
     return [len(row.vectors) for row in await journal.rows(0, 100)]
 
 
-@requirement("C51")
 async def test_the_first_model_is_recorded_and_stays(journal: Journal) -> None:
     assert await journal.embedding() is None
     await journal.record_embedding("one", 2)

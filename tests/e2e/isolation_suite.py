@@ -22,7 +22,6 @@ from tests.e2e.isolation_target import ADDING, TOOLS, Target
 from tests.e2e.isolation_world import SECRETS, VERAS, kept
 from tests.e2e.support import call
 from tests.protocol.support import text
-from tests.requirements import requirement
 
 from graphiti_pkm.server.tools.registry import TOOLSETS
 
@@ -156,7 +155,6 @@ class Isolation:
             if draws:
                 await draw_own(client)
 
-    @requirement("C41")
     async def test_after_all_of_it_her_memory_is_as_it_was(self, target: Target) -> None:
         """The last one: whatever the others did, nothing of hers went, came or changed."""
         async with target.as_("vera") as client:

@@ -5,7 +5,6 @@ from typing import Any
 from mcp.client import Client
 from tests.e2e.support import Served, call, over_http
 from tests.protocol.support import error_of, text
-from tests.requirements import requirement
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 LONGEST_ERROR = 800
@@ -48,7 +47,6 @@ async def refused(client: Client, tool: str, arguments: dict[str, Any]) -> tuple
     return str(result.structured_content["code"]), message
 
 
-@requirement("G-62", "T34", "T18")
 async def test_a_wrong_argument_is_explained_and_nothing_is_stored(server: Served) -> None:
     async with over_http(server.endpoint) as client:
         await call(client, "add_memory", episode_body="One note.")

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from tests.e2e.support import Served, call, over_http
 from tests.protocol.support import answered, error_of
-from tests.requirements import requirement
 
 TEXTS = {
     "right-to-left": ("פגשתי את דנה כהן בתל אביב ביום שלישי.", "דנה כהן", "תל אביב"),
@@ -45,7 +44,6 @@ async def test_a_text_comes_back_as_it_went_in_and_is_found(kind: str, server: S
         assert (await call(client, "get_entity_timeline", entity_uuid=node["uuid"]))["total"] == 1
 
 
-@requirement("T05")
 async def test_a_query_of_stop_words_or_syntax_is_only_words(server: Served) -> None:
     async with over_http(server.endpoint) as client:
         await call(

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from tests.e2e.support import COMMAND, environment, run, until
 from tests.ports import free_port
-from tests.requirements import requirement
 
 
 @pytest.mark.parametrize("command", [[COMMAND], [sys.executable, "-m", "graphiti_pkm.cli.main"]])
@@ -80,7 +79,6 @@ def first_line(server: "subprocess.Popen[bytes]") -> dict[str, object]:
     return line
 
 
-@requirement("T52")
 def test_the_log_begins_with_version_data_directory_env_file_and_settings_with_their_origin(data_dir: Path) -> None:
     data_dir.mkdir()
     env_file = data_dir / ".env"

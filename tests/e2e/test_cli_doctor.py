@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from tests.e2e.support import call, over_stdio, run, scramble, started_once
-from tests.requirements import requirement
 
 CHECKS = [
     "SQLite",
@@ -107,7 +106,6 @@ async def test_doctor_says_one_line_a_check_when_all_is_well(data_dir: Path) -> 
     assert "1 group\n" in used.stdout
 
 
-@requirement("T52")
 def test_doctor_tells_every_setting_with_its_origin_and_the_env_file_it_used(tmp_path: Path) -> None:
     data_dir = tmp_path / "file"  # so that no database has to start
     data_dir.write_text("")

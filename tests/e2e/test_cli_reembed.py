@@ -16,7 +16,6 @@ import pytest
 from mcp.client import Client
 from tests.e2e.support import COMMAND, call, environment, over_stdio, run
 from tests.embedding_service import EmbeddingService, Reply
-from tests.requirements import requirement
 from tests.storm.dump import Dump, differences, dump
 
 from graphiti_pkm.core.ports.embedding import RecordedEmbedding
@@ -85,7 +84,6 @@ def dimensions(graph: Dump) -> list[int]:
     return [vectors.get(one["uuid"], 0) for kind in ("entity", "fact", "passage") for one in graph.of(kind)]
 
 
-@requirement("C51", "T42", "M-71")
 async def test_from_the_local_model_to_a_service_beside_a_running_server(
     data_dir: Path, service: EmbeddingService
 ) -> None:
@@ -122,7 +120,6 @@ async def test_from_the_local_model_to_a_service_beside_a_running_server(
     assert KEY.encode() not in b"".join(path.read_bytes() for path in data_dir.rglob("*") if path.is_file())
 
 
-@requirement("C51")
 async def test_there_and_back_again_a_memory_is_what_it_was(data_dir: Path, service: EmbeddingService) -> None:
     async with over_stdio(data_dir) as client:
         await tell(client)
@@ -148,7 +145,6 @@ async def jobs_done(client: Client) -> None:
     raise AssertionError("jobs are still waiting")
 
 
-@requirement("C51")
 @pytest.mark.parametrize(
     "killed",
     [
@@ -215,7 +211,6 @@ main(["reembed"])
 """The command in a process that is killed after the first removal."""
 
 
-@requirement("M-40")
 async def test_with_the_service_away_a_memory_is_stored_and_found_by_words_and_its_vectors_follow(
     data_dir: Path, service: EmbeddingService
 ) -> None:
@@ -272,7 +267,6 @@ def test_doctor_names_the_service_and_asks_it_only_when_told(tmp_path: Path, ser
     assert KEY not in silent.stdout + refused.stdout + refused.stderr
 
 
-@requirement("C51")
 async def test_a_backup_of_another_model_is_restored_and_told_how_to_go_on(
     data_dir: Path, tmp_path: Path, service: EmbeddingService
 ) -> None:

@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 
 from tests.e2e.support import call, over_stdio, run
-from tests.requirements import requirement
 from tests.scripted_model import ScriptedModel
 
 TEXT = "Anna Berg WORKS_AT Acme. Anna Berg LIVES_IN Bonn."
@@ -17,7 +16,6 @@ async def noted(data: Path) -> str:
         return str((await call(client, "add_memory", episode_body=TEXT, reference_time="2026-02-01"))["episode_uuid"])
 
 
-@requirement("M-13", "C16")
 async def test_an_episode_is_read_again_and_the_difference_told(tmp_path: Path, scripted_model: ScriptedModel) -> None:
     data = tmp_path / "data"
     episode = await noted(data)

@@ -18,7 +18,6 @@ from tests.docker_env import fixed_by_compose
 from tests.e2e.npm_clients import SOURCES, installed
 from tests.e2e.support import COMMAND, call, environment, over_http, run, serving
 from tests.protocol.support import DEFAULT_TOOLS, error_of
-from tests.requirements import requirement
 
 ROOT = Path(__file__).resolve().parents[2]
 CLIENTS = ROOT / "examples" / "clients"
@@ -106,7 +105,6 @@ def test_every_configuration_on_a_page_is_a_file(page: str, shown: int) -> None:
     assert set(configurations) <= files
 
 
-@requirement("G-60")
 @pytest.mark.parametrize("file", STDIO)
 async def test_the_command_of_a_snippet_serves(file: str, shared_dir: Path, tmp_path: Path) -> None:
     command, *arguments = command_of(file)

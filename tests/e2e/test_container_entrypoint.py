@@ -15,7 +15,6 @@ import pytest
 from tests.docker_check.rules import stages
 from tests.e2e.support import COMMAND, call, environment, over_http, run, until
 from tests.ports import free_port
-from tests.requirements import requirement
 
 DOCKER = Path(__file__).resolve().parents[2] / "docker"
 
@@ -45,7 +44,6 @@ async def tools_of(url: str, token: str) -> set[str]:
         return {tool.name for tool in (await client.list_tools()).tools}
 
 
-@requirement("G-74")
 def test_as_the_image_starts_it_it_answers_health_and_lists_the_tools(data_dir: Path, settings: dict[str, str]) -> None:
     """The Dockerfile's own command and variables; that it builds and runs is for `make docker-check`."""
     final = stages((DOCKER / "Dockerfile").read_text(encoding="utf-8"))[-1]

@@ -28,7 +28,6 @@ from tests.e2e.support import (
     serving,
     until,
 )
-from tests.requirements import requirement
 from tests.scripted_model import FaultPlan, PermanentFault, ScriptedModel
 
 from graphiti_pkm.core.operating_system import open_lock, wait_for_lock
@@ -299,7 +298,6 @@ def test_stdio_ends_at_a_signal_although_its_client_stays(data_dir: Path) -> Non
     assert client.end() == 0
 
 
-@requirement("T24")
 @pytest.mark.parametrize("transport", ["http", "stdio"])
 async def test_a_job_goes_back_to_the_queue_without_an_attempt_and_who_waits_for_it_is_answered(
     data_dir: Path, scripted_model: ScriptedModel, transport: str

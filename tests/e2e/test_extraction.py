@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from mcp.client import Client
 from tests.e2e.support import call, over_http, over_stdio, run, serving
-from tests.requirements import requirement
 from tests.scripted_model import FaultKind, FaultPlan, PermanentFault, ScriptedModel
 
 KEY = "sk-planted-2f7c9d41e6"
@@ -30,7 +29,6 @@ def files_with(directory: Path, words: bytes) -> list[Path]:
     return [path for path in directory.rglob("*") if path.is_file() and words in path.read_bytes()]
 
 
-@requirement("T23", "C25")
 async def test_what_a_model_finds_is_told_searched_and_kept_by_its_receipt(
     tmp_path: Path, scripted_model: ScriptedModel
 ) -> None:
@@ -63,7 +61,6 @@ async def test_what_a_model_finds_is_told_searched_and_kept_by_its_receipt(
         assert str(told[0][2]).startswith("extraction ")
 
 
-@requirement("M-14", "T51")
 async def test_nonsense_fails_with_its_reason_and_a_retry_after_repair_succeeds(
     tmp_path: Path, scripted_model: ScriptedModel
 ) -> None:
@@ -122,7 +119,6 @@ async def test_a_key_is_in_no_log_error_receipt_or_file(
     assert files_with(tmp_path, KEY.encode()) == []
 
 
-@requirement("T24", "T26")
 async def test_a_killed_server_hands_its_job_over_within_the_lease(
     tmp_path: Path, scripted_model: ScriptedModel
 ) -> None:
@@ -143,7 +139,6 @@ async def test_a_killed_server_hands_its_job_over_within_the_lease(
                     assert [one["name"] for one in facts["facts"]] == ["WORKS_AT"]
 
 
-@requirement("G-65", "G-68")
 async def test_a_saga_is_told_and_summed_up_and_communities_are_built_through_a_server(
     tmp_path: Path, scripted_model: ScriptedModel
 ) -> None:

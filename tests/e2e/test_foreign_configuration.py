@@ -9,7 +9,6 @@ from mcp.client import Client
 from mcp.client.stdio import stdio_client
 from tests.e2e.support import COMMAND, call, environment
 from tests.neo4j_server import Neo4jAddress, empty
-from tests.requirements import requirement
 
 FILES = Path(__file__).parents[1] / "data" / "graphiti_mcp_server"
 
@@ -20,7 +19,6 @@ async def told_and_found(client: Client) -> None:
     assert [node["name"] for node in found["nodes"]] == ["Heron"]
 
 
-@requirement("M-84", "M-85")
 async def test_its_env_file_serves_a_memory_on_its_neo4j(
     neo4j_server: Neo4jAddress, data_dir: Path, tmp_path: Path
 ) -> None:

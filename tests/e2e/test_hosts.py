@@ -9,7 +9,6 @@ import pytest
 from tests.e2e.support import DEADLINE_SECONDS, call, over_http, serving, until
 from tests.e2e.test_draining import Writer, stored
 from tests.neo4j_server import Neo4jAddress, empty
-from tests.requirements import requirement
 
 
 @pytest.fixture
@@ -24,7 +23,6 @@ def settings(neo4j_server: Neo4jAddress) -> Iterator[dict[str, Any]]:
     empty(neo4j_server)
 
 
-@requirement("K-50")
 async def test_a_killed_host_takes_nothing_acknowledged_along_and_the_other_goes_on(
     settings: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -10,7 +10,6 @@ from mcp.shared.exceptions import MCPError
 from tests.e2e.isolation_target import Target, attacked
 from tests.e2e.isolation_world import VERAS
 from tests.protocol.support import text
-from tests.requirements import requirement
 
 ROOM = "x" * 129
 NAMES_NOBODY = [
@@ -181,7 +180,6 @@ def of_users(*values: Any) -> list[tuple[str, Any]]:
     return [("x-user-id", value) for value in values]
 
 
-@requirement("C41")
 async def test_a_service_speaks_for_whom_one_clean_header_names_and_for_nobody_else(target: Target) -> None:
     async with target.web("service") as web:
         opened = await session(web)

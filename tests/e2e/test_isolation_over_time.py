@@ -10,7 +10,6 @@ from tests.e2e.isolation_attacks import arguments_of, exact
 from tests.e2e.isolation_target import Target, attacked
 from tests.e2e.isolation_world import COMMON, VERAS
 from tests.e2e.support import call
-from tests.requirements import requirement
 
 NOTES: list[dict[str, Any]] = [
     {
@@ -68,7 +67,6 @@ async def noise(target: Target) -> None:
             await call(client, "delete_entity_edge", uuid=found["facts"][-1]["uuid"])
 
 
-@requirement("C41")
 async def test_what_is_read_stays_the_same_while_others_write(target: Target) -> None:
     async with target.as_("eve") as client:
         await told(client, "eve", COMMON)

@@ -11,7 +11,6 @@ from tests.e2e.isolation_attacks import arguments_of
 from tests.e2e.isolation_world import Records
 from tests.e2e.npm_clients import LibreChat, installed
 from tests.e2e.support import Served, serving, until
-from tests.requirements import requirement
 
 from graphiti_pkm.core.model.access import Token
 from graphiti_pkm.server.auth.tokens import hash_of, new_secret, write_tokens
@@ -78,7 +77,6 @@ def told(chat: LibreChat, user: str) -> Records:
     return Records(GROUP, found, stored["facts"][0]["uuid"], stored["episode_uuid"])
 
 
-@requirement("C41")
 def test_two_users_of_one_token_see_only_their_own_and_no_call_takes_long(
     chats: dict[str, LibreChat], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,7 +10,6 @@ import pytest
 from mcp.client import Client
 from tests.e2e.support import Served, call, over_http, over_sse, over_stdio, serving
 from tests.protocol.support import DEFAULT_TOOLS, Mode
-from tests.requirements import requirement
 
 DJANGO = {
     "episode_body": "Using Django with PostgreSQL for the booking service.",
@@ -39,7 +38,6 @@ async def found(client: Client, name: str, group_id: str) -> str:
     return str(nodes[0]["uuid"])
 
 
-@requirement("G-56", "G-60", "T23")
 @pytest.mark.parametrize(
     ("kind", "mode"), [("stdio", "auto"), ("stdio", "legacy"), ("http", "auto"), ("http", "legacy"), ("sse", "legacy")]
 )
@@ -100,7 +98,6 @@ async def test_processes_that_write_the_same_entity_at_once_make_one(server: Ser
         assert (await call(one, "get_entity_timeline", entity_uuid=nodes[0]["uuid"]))["total"] == 12
 
 
-@requirement("G-57")
 async def test_a_timeline_tells_how_a_project_went_on_from_week_to_week(server: Served) -> None:
     async with over_http(server.endpoint) as client:
         for week, day in enumerate(("2026-03-02", "2026-03-09", "2026-03-16"), start=1):
@@ -118,7 +115,6 @@ async def test_a_timeline_tells_how_a_project_went_on_from_week_to_week(server: 
         assert timeline["mentions_per_month"] == {"2026-03": 3}
 
 
-@requirement("G-58")
 async def test_searching_first_makes_what_is_known_of_an_entity_grow(server: Served) -> None:
     async with over_http(server.endpoint) as client:
         await call(client, "add_memory", group_id="grow", **DJANGO)
@@ -136,7 +132,6 @@ async def test_searching_first_makes_what_is_known_of_an_entity_grow(server: Ser
         assert (before, after) == (1, 2)
 
 
-@requirement("G-59")
 async def test_work_and_wellbeing_are_answered_from_one_memory(server: Served) -> None:
     notes = {
         "API": "The booking API gets versioned endpoints.",

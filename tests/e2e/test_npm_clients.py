@@ -11,7 +11,6 @@ import pytest
 from tests.e2e.npm_clients import NpmClient, installed
 from tests.e2e.support import COMMAND, Served, environment, run, serving
 from tests.protocol.support import DEFAULT_TOOLS
-from tests.requirements import requirement
 
 # The first run installs the clients.
 pytestmark = pytest.mark.timeout(300)
@@ -60,7 +59,6 @@ def test_once_tools_were_listed_an_error_is_still_read_by_the_model(client: NpmC
     assert "no fact" in said.lower()
 
 
-@requirement("G-60")
 def test_reading_text_alone_it_searches_explores_pages_and_deletes(client: NpmClient, target: list[str]) -> None:
     group = f"text-{target[0]}"
     remember(client, group)
@@ -88,7 +86,6 @@ def test_reading_text_alone_it_searches_explores_pages_and_deletes(client: NpmCl
     assert '"total":0' in client.call("search_nodes", query="Heron", group_ids=group)
 
 
-@requirement("G-61")
 def test_it_lists_and_calls_every_tool(client: NpmClient, target: list[str]) -> None:
     assert "search" in client.hello["instructions"]
     group = f"every-{target[0]}"
@@ -118,7 +115,6 @@ def test_it_lists_and_calls_every_tool(client: NpmClient, target: list[str]) -> 
     assert {tool["name"] for tool in client.tools()} == called
 
 
-@requirement("G-61")
 def test_the_inspectors_strict_lint_passes(node: Path, target: list[str], shared_dir: Path) -> None:
     linted = subprocess.run(
         [node / "node_modules/.bin/mcp-inspector", "--cli", *target[1:], "--method", "tools/list", "--strict"],

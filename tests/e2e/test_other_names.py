@@ -10,10 +10,8 @@ from mcp.client import Client
 from mcp.client.stdio import stdio_client
 from tests.e2e.support import COMMAND, call, environment, listens, over_http, until
 from tests.ports import free_port
-from tests.requirements import requirement
 
 
-@requirement("M-96")
 async def test_momento_serves_a_client_that_starts_it_without_a_word(data_dir: Path) -> None:
     command = str(Path(COMMAND).with_name("momento"))
     server = StdioServerParameters(command=command, args=[], env=environment(data_dir=data_dir), cwd=data_dir.parent)
@@ -21,7 +19,6 @@ async def test_momento_serves_a_client_that_starts_it_without_a_word(data_dir: P
         assert "add_memory" in {tool.name for tool in (await client.list_tools()).tools}
 
 
-@requirement("M-91", "M-92", "M-94")
 @pytest.mark.parametrize("way", ["environment", "flags"])
 async def test_transport_address_port_and_path_are_those_that_were_named(way: str, data_dir: Path) -> None:
     port = free_port()

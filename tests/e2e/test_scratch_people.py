@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from tests.e2e.support import Served, call, over_http, serving, until
 from tests.e2e.test_workers import workers_of
-from tests.requirements import requirement
 
 from graphiti_pkm.core.model.access import Token
 from graphiti_pkm.server.auth.tokens import hash_of, new_secret, write_tokens
@@ -71,7 +70,6 @@ def _drawn(person: int) -> dict[str, set[str]]:
     return {graph: {"me", *(f"step {n} of {person} in {graph}" for n in range(ROUNDS))} for graph in GRAPHS}
 
 
-@requirement("E-06", "C41", "T72")
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("server", [1, 2], indirect=True)
 async def test_everybody_finds_their_own_graphs_and_nobody_elses(

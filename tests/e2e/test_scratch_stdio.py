@@ -6,7 +6,6 @@ from pathlib import Path
 
 from tests.e2e.support import COMMAND, environment
 from tests.e2e.test_stdio_server import HELLO, Message, Server, tool_call
-from tests.requirements import requirement
 
 RING = "digraph { a -> b; b -> c; c -> a; planted -> a; }"
 
@@ -28,7 +27,6 @@ def _answer(server: Server, number: int, tool: str, **arguments: object) -> Mess
     return dict(result["structuredContent"])
 
 
-@requirement("E-94")
 def test_an_analysis_in_a_process_of_its_own_leaves_the_pipe_to_the_protocol(data_dir: Path) -> None:
     settings = {"toolsets": "reasoning", "log_format": "json"}
     with subprocess.Popen(

@@ -12,7 +12,6 @@ from mcp.client import Client
 from tests.e2e.support import call, over_http, over_stdio, run, serving
 from tests.integration.planted import files_with
 from tests.protocol.support import error_of
-from tests.requirements import requirement
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -116,7 +115,6 @@ async def test_forgotten_words_are_in_no_file_and_no_answer(tmp_path: Path) -> N
 PLANTED = "xylophonist"
 
 
-@requirement("T35")
 async def test_a_query_that_fails_puts_no_text_into_an_answer_or_a_log(data_dir: Path) -> None:
     with serving(data_dir, log_level="debug", log_format="json") as server:
         async with over_http(server.endpoint) as client:

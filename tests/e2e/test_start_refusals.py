@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from tests.e2e.support import run
 from tests.ports import free_port
-from tests.requirements import requirement
 
 REACHABLE = [
     ("0.0.0.0", "http", 1),  # noqa: S104
@@ -25,7 +24,6 @@ REACHABLE = [
 """A name is not looked up: what it stands for may be another address tomorrow."""
 
 
-@requirement("C55")
 @pytest.mark.parametrize(("host", "transport", "workers"), REACHABLE)
 def test_an_address_that_others_may_reach_is_refused_with_what_to_do(
     host: str, transport: str, workers: int, data_dir: Path

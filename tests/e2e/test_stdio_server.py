@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 
 import pytest
 from tests.e2e.support import COMMAND, environment, processes_naming
-from tests.requirements import requirement
 
 Server: TypeAlias = "subprocess.Popen[bytes]"
 Message: TypeAlias = dict[str, Any]
@@ -59,7 +58,6 @@ def talk(server: Server, sent: Sequence[Message]) -> tuple[dict[int, Message], b
     return {frame["id"]: frame for frame in frames if "id" in frame}, log
 
 
-@requirement("T37")
 def test_stdout_holds_protocol_frames_only_and_stderr_no_content(server: Server) -> None:
     answers, log = talk(
         server,

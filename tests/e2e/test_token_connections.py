@@ -6,7 +6,6 @@ from pathlib import Path
 from neo4j import GraphDatabase
 from tests.e2e.support import call, over_http, serving
 from tests.neo4j_server import Neo4jAddress
-from tests.requirements import requirement
 
 from graphiti_pkm.core.model.access import TIERS, Token
 from graphiti_pkm.server.auth.tokens import hash_of, new_secret, write_tokens
@@ -20,7 +19,6 @@ def connections(server: Neo4jAddress) -> int:
         return len(driver.execute_query("CALL dbms.listConnections()").records) - 1
 
 
-@requirement("T88")
 async def test_another_token_costs_no_connection(neo4j_server: Neo4jAddress, tmp_path: Path) -> None:
     data_dir = tmp_path / "data"
     secrets = [new_secret() for _ in range(CALLERS)]

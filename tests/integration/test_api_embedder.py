@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 from tests.embedding_service import Asked, EmbeddingService, Reply
-from tests.requirements import requirement
 
 from graphiti_pkm.embedding.api import ApiEmbedder, service_of
 from graphiti_pkm.embedding.api import EmbeddingService as Settings
@@ -43,7 +42,6 @@ def refuses(status: int) -> Reply:
     return Reply(status, {"error": {"message": f"bad key {KEY} for {WORDS}", "code": "nope"}}, {"Retry-After": "0"})
 
 
-@requirement("M-71", "T42")
 async def test_the_request_names_model_and_dimension_and_vectors_come_in_order_with_length_one(
     service: EmbeddingService,
 ) -> None:
@@ -287,7 +285,6 @@ BLOCKS = re.findall(
 )
 
 
-@requirement("M-71", "M-88")
 @pytest.mark.parametrize("block", BLOCKS)
 async def test_every_configuration_of_the_page_works(service: EmbeddingService, tmp_path: Path, block: str) -> None:
     (tmp_path / "c.yaml").write_text(block)

@@ -14,7 +14,6 @@ from graphiti_core.nodes import CommunityNode, SagaNode
 from graphiti_core.search.search_config_recipes import COMMUNITY_HYBRID_SEARCH_MMR, COMMUNITY_HYBRID_SEARCH_RRF
 from tests.integration.planted import files_with
 from tests.neo4j_server import Neo4jAddress, empty
-from tests.requirements import requirement
 from tests.scripted_model import FaultPlan, PermanentFault, ScriptedModel
 from tests.storm.dump import differences, dump
 
@@ -112,7 +111,6 @@ def calls(model: ScriptedModel, schema: str) -> int:
     return tally.calls if tally else 0
 
 
-@requirement("G-65")
 async def test_a_saga_is_summarised_in_steps(memory: Memory, scripted_model: ScriptedModel) -> None:
     summarize = memory.services[DIGESTS].summarize_saga
     for body in ("Anna Berg WORKS_AT Acme.", "Tom Vance WORKS_AT Acme."):
@@ -131,7 +129,6 @@ async def test_a_saga_is_summarised_in_steps(memory: Memory, scripted_model: Scr
     assert prompt.count("Mia Roth WORKS_AT Acme") == 1
 
 
-@requirement("G-65", "G-68")
 async def test_graphiti_reads_a_saga_and_finds_communities(on_neo4j: tuple[Memory, Graphiti]) -> None:
     memory, graphiti = on_neo4j
     for body in ("Anna Berg WORKS_AT Acme.", "Tom Vance WORKS_AT Acme."):
@@ -185,7 +182,6 @@ async def test_concurrent_writers_share_one_saga_and_its_chain(memory: Memory) -
     assert len({previous for previous, _ in links}) == len({following for _, following in links}) == len(links) == 5
 
 
-@requirement("G-68")
 async def test_communities_are_built_and_made_anew_by_a_rebuild(
     memory: Memory, scripted_model: ScriptedModel, tmp_path: Path
 ) -> None:

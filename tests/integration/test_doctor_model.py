@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.requirements import requirement
 from tests.scripted_model import FaultPlan, PermanentFault, ScriptedModel
 
 from graphiti_pkm.cli.doctor import doctor
@@ -52,7 +51,6 @@ def test_a_model_that_is_asked_tells_how_it_answers(told: Any, scripted_model: S
     assert scripted_model.stats.calls == 2
 
 
-@requirement("T53")
 @pytest.mark.parametrize(
     ("kind", "remedy"), [("unauthorized", "LLM_API_KEY"), ("unknown_model", "llm_model"), ("server_error", "HTTP 500")]
 )

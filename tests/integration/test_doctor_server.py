@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from tests.neo4j_server import Neo4jAddress
 from tests.ports import free_port
-from tests.requirements import requirement
 
 from graphiti_pkm.cli.doctor import doctor
 from graphiti_pkm.settings.loader import load_settings
@@ -36,7 +35,6 @@ def test_a_server_that_is_not_there_is_a_fault(told: ParsedRequest) -> None:
     assert "does not answer" in line["remedy"]
 
 
-@requirement("M-86", "T53")
 def test_a_neo4j_server_is_told_and_one_that_refuses_the_password_is_a_fault_that_names_the_setting(
     told: ParsedRequest, neo4j_server: Neo4jAddress
 ) -> None:

@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.requirements import requirement
 
 from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.core.ports.ports import Embedder
@@ -77,7 +76,6 @@ async def test_concurrent_callers_each_get_their_own_vectors(embedder: LocalEmbe
         assert_golden(answer[len(TEXTS) - shift :] + answer[: len(TEXTS) - shift])
 
 
-@requirement("M-70")
 async def test_vectors_are_unit_float32_of_the_dimension(embedder: LocalEmbedder) -> None:
     for vector in await embedder.embed(TEXTS):
         assert (vector.typecode, len(vector)) == ("f", embedder.dimension) == ("f", 384)

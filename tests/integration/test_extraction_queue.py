@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 from tests.builders import GROUP, new_uuid
 from tests.fakes.clock import FakeClock
-from tests.requirements import requirement
 
 from graphiti_pkm.core.model.records import Deletions, EpisodeText, ExtractJob, Forgetting, WriteIntent, WriteKind
 from graphiti_pkm.core.ports.extraction import Budget, Usage
@@ -91,7 +90,6 @@ def go(process: "subprocess.Popen[str]") -> None:
     process.stdin.flush()
 
 
-@requirement("T24")
 async def test_two_processes_never_get_the_same_job_nor_two_of_one_group(
     tmp_path: Path, journal: SqliteJournal, start: Start
 ) -> None:

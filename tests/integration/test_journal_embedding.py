@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from tests.builders import a_write, an_entity
-from tests.requirements import requirement
 
 from graphiti_pkm.core.model.records import Vectors
 from graphiti_pkm.core.ports.embedding import RecordedEmbedding
@@ -27,7 +26,6 @@ async def older(directory: Path, vectors: Vectors) -> None:
     await journal.close()
 
 
-@requirement("C51")
 async def test_an_older_journal_with_vectors_has_those_of_the_only_model_there_was(tmp_path: Path) -> None:
     await older(tmp_path, {"sarah": array("f", [1.0] + [0.0] * 383)})
     journal = SqliteJournal(tmp_path)

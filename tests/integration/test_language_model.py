@@ -15,7 +15,6 @@ from graphiti_core.prompts.models import Message
 from pydantic import BaseModel
 from tests.builders import GROUP, new_uuid
 from tests.fakes import FakeJournal
-from tests.requirements import requirement
 from tests.scripted_model import FAULT_KINDS, FaultKind, FaultPlan, PermanentFault, ScheduledFault, ScriptedModel, Storm
 
 from graphiti_pkm.core.model.records import ExtractJob
@@ -326,7 +325,6 @@ async def test_an_address_without_its_path_is_told(make: Make, scripted_model: S
     assert "/v1" in raised.value.remedy
 
 
-@requirement("T53")
 @pytest.mark.parametrize("kind", FAULT_KINDS)
 async def test_neither_key_nor_text_is_in_an_error_or_a_log_of_anybody(
     make: Make, scripted_model: ScriptedModel, caplog: pytest.LogCaptureFixture, kind: FaultKind

@@ -14,7 +14,6 @@ from graphiti_core.prompts import prompt_library
 from graphiti_core.prompts.extract_nodes import ExtractedEntities
 from tests.builders import GROUP, new_uuid
 from tests.fakes import FakeJournal
-from tests.requirements import requirement
 from tests.scripted_model import ScriptedModel
 from tests.write_docs import DOCS
 
@@ -140,7 +139,6 @@ def reading(text: str) -> Any:
     )
 
 
-@requirement("T44")
 def test_the_page_says_what_leaves_the_machine_in_each_mode() -> None:
     table = PAGE.partition("## What leaves the machine")[2].strip().partition("\n\n")[0]
     rows = [line for line in table.splitlines() if line.startswith("| ")][1:]

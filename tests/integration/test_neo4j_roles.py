@@ -9,7 +9,6 @@ from neo4j import Driver, GraphDatabase
 from neo4j.exceptions import ClientError
 from tests.integration.cypher_source import Parts, deleted, made, named, procedures, product_texts
 from tests.neo4j_server import Neo4jAddress
-from tests.requirements import requirement
 
 from graphiti_pkm.storage.graph.queries import sagas as queries_sagas
 from graphiti_pkm.storage.graph.queries import write as queries_write
@@ -50,7 +49,6 @@ def refusal(neo4j: Driver, statement: str) -> str:
     return ""
 
 
-@requirement("K-10")
 def test_a_real_server_understands_every_line_and_community_refuses_it(neo4j: Driver) -> None:
     assert len(STATEMENTS) > len(TIERS)
     assert {statement: refusal(neo4j, statement) for statement in STATEMENTS} == dict.fromkeys(STATEMENTS, UNSUPPORTED)
@@ -64,7 +62,6 @@ def test_the_users_at_its_end_are_commands_too(neo4j: Driver) -> None:
         assert refusal(neo4j, f"DROP USER mem_agent_{tier}") == ""
 
 
-@requirement("T87")
 def test_a_contributor_may_make_exactly_what_our_queries_make() -> None:
     texts = product_texts()
     assert granted("MERGE {*}", "contributor") == made(texts)
@@ -99,7 +96,6 @@ def test_a_reader_may_call_exactly_what_our_queries_call() -> None:
     assert {name for line in named_in_script for name in line.split(", ")} == procedures(product_texts())
 
 
-@requirement("K-11", "C43")
 def test_the_pages_say_what_it_guards_against_and_what_not() -> None:
     page = " ".join((ROOT / "DOCS" / "operations.md").read_text().split())
     assert "docker/neo4j-roles-enterprise.cypher" in page

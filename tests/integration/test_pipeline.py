@@ -17,7 +17,6 @@ from tests.integration.pipeline_world import (
     opened,
     works_at_acme,
 )
-from tests.requirements import requirement
 from tests.scripted_model import ScriptedModel
 
 from graphiti_pkm.core.ports.extraction import ExtractedEnding, Extraction
@@ -155,7 +154,6 @@ async def test_an_event_is_not_ended(world: PipelineWorld) -> None:
     assert (len(found.facts), found.endings) == (1, ())
 
 
-@requirement("T29")
 async def test_no_reading_plan_retired_fact_or_side_data_is_shown_to_the_model(world: PipelineWorld) -> None:
     anna = ANNA.model_copy(update={"attributes": {"bias": "skew-77"}})
     own = {"value": "8 hours-77", "quote": "said-77", "measure": "measure-77", "attributes": {"counter": "count-77"}}

@@ -23,7 +23,6 @@ from tests.integration.pipeline_world import (
     opened,
     works_at_acme,
 )
-from tests.requirements import requirement
 from tests.scripted_model import FaultPlan, PermanentFault, ScriptedModel
 from tests.scripted_model.counting import Tally
 
@@ -59,7 +58,6 @@ RUNS = {
 }
 
 
-@requirement("T26")
 @pytest.mark.parametrize("text", RUNS.values(), ids=RUNS)
 async def test_the_graph_is_the_same_to_the_last_byte(world: PipelineWorld, text: str) -> None:
     saga = "A series"

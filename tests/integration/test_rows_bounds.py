@@ -28,7 +28,6 @@ from tests.builders import (
 from tests.corpus import dense, fixed_uuid
 from tests.integration.rows_support import World, a_world, in_one_task
 from tests.protocol.support import answered, text, told
-from tests.requirements import requirement
 
 from graphiti_pkm.core.model.records import Vector, Vectors, WriteIntent
 from graphiti_pkm.storage.commit import Committer
@@ -181,7 +180,6 @@ def check_page(answer: dict[str, Any], shown: dict[str, Any]) -> None:
         assert uuid_of(whole).startswith(uuid_of(item))
 
 
-@requirement("B-05")
 @pytest.mark.parametrize("limits", ["defaults", "maxima"])
 @pytest.mark.parametrize(("tool", "group"), CASES)
 async def test_every_read_tool_stays_within_the_budget(world: World, tool: str, group: Group, limits: str) -> None:
@@ -194,7 +192,6 @@ async def test_every_read_tool_stays_within_the_budget(world: World, tool: str, 
         assert answer["returned"] > 0 or tool in {"search_episodes", "get_entity_timeline", "get_episodes"}
 
 
-@requirement("B-05")
 @pytest.mark.parametrize(("tool", "group"), PAGED)
 async def test_what_a_bounded_page_leaves_out_comes_on_the_next_ones(world: World, tool: str, group: Group) -> None:
     asked = arguments(tool, group, "maxima")
@@ -213,7 +210,6 @@ async def test_what_a_bounded_page_leaves_out_comes_on_the_next_ones(world: Worl
     assert answer["total"] in (None, len(seen))  # none for a query
 
 
-@requirement("B-05")
 @pytest.mark.parametrize(("tool", "group"), PAGED)
 async def test_pages_at_default_limits_follow_each_other(world: World, tool: str, group: Group) -> None:
     asked = arguments(tool, group, "defaults")
@@ -228,7 +224,6 @@ async def test_pages_at_default_limits_follow_each_other(world: World, tool: str
     assert len(both) == len(set(both)) > first["returned"]
 
 
-@requirement("B-05")
 async def test_ordinary_answers_hold_as_many_items_as_the_catalogues_limits_promise(world: World) -> None:
     crane = {"entity_uuid": CRANE.uuid}
     for tool, asked, count in (
@@ -240,7 +235,6 @@ async def test_ordinary_answers_hold_as_many_items_as_the_catalogues_limits_prom
         assert (await world.call(tool, **asked))["returned"] == count
 
 
-@requirement("B-05")
 @pytest.mark.parametrize("kind", ["entity", "episode"])
 async def test_resources_stay_within_the_budget_of_the_largest_answers(world: World, kind: str) -> None:
     uuid = HUB.uuid if kind == "entity" else LONG_EPISODES[0].uuid
@@ -248,7 +242,6 @@ async def test_resources_stay_within_the_budget_of_the_largest_answers(world: Wo
     assert len(read["text"]) <= CHARS["maxima"]
 
 
-@requirement("T03")
 async def test_thousands_of_parallel_facts_are_capped_newest_first_with_their_total(world: World) -> None:
     page = await world.call("get_entity_connections", entity_uuid=HARBOUR.uuid, max_connections=200)
     assert (page["total"], page["returned"], page["truncated"]) == (PARALLEL_FACTS, 200, True)

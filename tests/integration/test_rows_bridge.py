@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from tests.corpus import dense, fixed_uuid
 from tests.integration.rows_support import World, a_world, in_one_task
-from tests.requirements import requirement
 
 from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
 from graphiti_pkm.capabilities.scratch.tools import REASONING
@@ -54,7 +53,6 @@ async def held(world: World) -> tuple[int, dict[str, Any]]:
     return len(await context.journal.rows(0, 1_000)), {group: size.model_dump() for group, size in sizes.items()}
 
 
-@requirement("E-90", "C42")
 async def test_a_bounded_part_of_memory_is_loaded_and_memory_is_unchanged(world: World) -> None:
     for write in dense():
         await world.memory.context.graph.writer.apply(write, {})
@@ -76,7 +74,6 @@ async def test_a_bounded_part_of_memory_is_loaded_and_memory_is_unchanged(world:
     assert await held(world) == before
 
 
-@requirement("E-91", "C14")
 async def test_a_graph_is_committed_once_and_only_when_asked_twice(world: World) -> None:
     await draw(world, F6)
     assert await held(world) == (0, {})

@@ -26,7 +26,6 @@ from graphiti_core.nodes import EntityNode, EpisodicNode
 from mcp.server.mcpserver import MCPServer
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from tests.requirements import requirement
 
 from graphiti_pkm.server.app import MemoryServer
 from graphiti_pkm.server.tools.registry import TOOLSETS, select
@@ -76,7 +75,6 @@ def imports(tree: ast.Module) -> Iterator[tuple[str, list[str]]]:
             yield node.module, [alias.asname or alias.name for alias in node.names]
 
 
-@requirement("G-71")
 def test_the_default_toolset_starts_with_the_base_install_and_no_extra() -> None:
     assert "optional-dependencies" not in PROJECT
     assert [tool.name for tool in select(Settings())] == [tool.name for tool in TOOLSETS[0].tools]
@@ -89,14 +87,12 @@ def test_the_default_toolset_starts_with_the_base_install_and_no_extra() -> None
     assert {module for module, names in providers.items() if not names & installed} == set()
 
 
-@requirement("E-93")
 def test_scratch_graphs_come_with_the_base_install_without_torch() -> None:
     installed = base_install()
     assert {"rustworkx", "numpy", "mcp"} <= installed
     assert not installed & {"torch", "sentence-transformers", "networkx", "pydot", "igraph"}
 
 
-@requirement("G-70")
 def test_graphiti_core_is_the_published_package_unchanged() -> None:
     installed = metadata.distribution("graphiti-core")
     assert installed.version in declared("graphiti-core").specifier
@@ -111,7 +107,6 @@ def test_graphiti_core_is_the_published_package_unchanged() -> None:
     assert [path for path in (ROOT / "mcp_server").rglob("*graphiti_core*") if path.suffix != ".pyc"] == []
 
 
-@requirement("G-70")
 def test_nothing_of_graphiti_is_replaced_at_run_time() -> None:
     patched = []
     for module, tree in modules():
@@ -139,7 +134,6 @@ def test_a_replaced_method_would_be_noticed() -> None:
     assert list(changed_names(ast.parse(planted))) == [("a", 2), ("b", 3)]
 
 
-@requirement("T36")
 def test_the_server_is_written_against_the_second_generation_of_the_sdk() -> None:
     assert metadata.version("mcp") in declared("mcp").specifier
     assert "2.3" in declared("mcp").specifier
@@ -151,7 +145,6 @@ def test_the_server_is_written_against_the_second_generation_of_the_sdk() -> Non
     assert not [name for name in used if "fastmcp" in name]
 
 
-@requirement("T38")
 @pytest.mark.parametrize(("chosen", "enabled"), [(None, False), ("false", False), ("true", True)])
 def test_graphitis_telemetry_is_off_unless_the_user_turned_it_on(
     tmp_path: Path, chosen: str | None, *, enabled: bool
@@ -172,13 +165,11 @@ def test_graphitis_telemetry_is_off_unless_the_user_turned_it_on(
     assert not list(tmp_path.rglob("telemetry_anon_id"))
 
 
-@requirement("T38")
 def test_the_documentation_says_that_telemetry_is_off_and_how_to_turn_it_on() -> None:
     page = (ROOT / "DOCS" / "configuration.md").read_text(encoding="utf-8")
     assert f"telemetry is off unless `{TELEMETRY}=true`" in page
 
 
-@requirement("T39")
 def test_the_version_range_of_graphiti_ends_before_the_next_one_that_may_move_things() -> None:
     specifier = declared("graphiti-core").specifier
     assert metadata.version("graphiti-core") in specifier
@@ -186,7 +177,6 @@ def test_the_version_range_of_graphiti_ends_before_the_next_one_that_may_move_th
     assert "0.30" not in specifier
 
 
-@requirement("T39")
 def test_the_models_of_graphiti_have_the_fields_we_read_and_write() -> None:
     assert {"uuid", "name", "group_id", "labels", "created_at", "summary", "attributes"} <= set(EntityNode.model_fields)
     assert {"source", "source_description", "content", "valid_at", "entity_edges"} <= set(EpisodicNode.model_fields)
@@ -197,13 +187,11 @@ def test_the_models_of_graphiti_have_the_fields_we_read_and_write() -> None:
     assert {"source_node_uuid", "target_node_uuid", "group_id", "created_at"} <= set(EpisodicEdge.model_fields)
 
 
-@requirement("T39")
 def test_graphiti_parses_records_by_the_functions_we_call() -> None:
     for name in ("entity_node_from_record", "episodic_node_from_record", "entity_edge_from_record"):
         assert next(iter(inspect.signature(getattr(record_parsers, name)).parameters)) == "record"
 
 
-@requirement("T39")
 def test_graphiti_saves_under_the_labels_and_properties_we_share() -> None:
     """If one of these moves, data of Graphiti is no longer ours to read, or its save wipes more than we expect."""
     neo4j = GraphProvider.NEO4J
@@ -223,7 +211,6 @@ def test_graphiti_saves_under_the_labels_and_properties_we_share() -> None:
         assert f":{label})" in indexes or f":{label}]" in indexes
 
 
-@requirement("T39")
 def test_the_driver_overrides_only_methods_that_graphiti_still_has() -> None:
     overridden = [name for name, value in vars(OneGraphNeo4jDriver).items() if inspect.isfunction(value)]
     assert {"clone", "execute_query", "health_check", "build_indices_and_constraints"} <= set(overridden)

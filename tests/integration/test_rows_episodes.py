@@ -9,7 +9,6 @@ import pytest
 import pytest_asyncio
 from tests.builders import new_uuid
 from tests.integration.rows_support import World, a_world, in_one_task
-from tests.requirements import requirement
 
 from graphiti_pkm.core.model.records import Episode
 
@@ -28,7 +27,6 @@ async def stored(world: World, uuid: str) -> Episode:
     return found
 
 
-@requirement("M-06", "M-09")
 @pytest.mark.parametrize(
     ("given", "shown"),
     [
@@ -49,14 +47,12 @@ async def test_an_episode_has_a_uuid_of_the_servers_and_the_instant_it_was_given
     assert (await stored(world, told["episode_uuid"])).valid_at == datetime.fromisoformat(shown)
 
 
-@requirement("M-09")
 async def test_an_episode_without_an_instant_happened_now(world: World) -> None:
     before = datetime.now(UTC)
     told = await world.call("add_memory", episode_body="Just now.")
     assert before <= datetime.fromisoformat(told["valid_at"]) <= datetime.now(UTC)
 
 
-@requirement("T25", "M-06")
 async def test_an_episode_under_a_uuid_of_the_callers_is_new_then_known(world: World) -> None:
     uuid = new_uuid()
     sent = {"uuid": uuid, "episode_body": "The lease was signed.", "entities": [{"name": "lease"}]}
@@ -67,7 +63,6 @@ async def test_an_episode_under_a_uuid_of_the_callers_is_new_then_known(world: W
     assert (await world.call("get_episodes", episode_uuids=[uuid]))["total"] == 1
 
 
-@requirement("C25")
 async def test_what_was_told_is_stored_and_found_when_the_call_returns(world: World) -> None:
     told = await world.call(
         "add_memory",
@@ -86,7 +81,6 @@ async def test_what_was_told_is_stored_and_found_when_the_call_returns(world: Wo
     assert [one["uuid"] for one in timeline["episodes"]] == [told["episode_uuid"]]
 
 
-@requirement("C25")
 async def test_links_that_are_left_to_a_job_are_told_and_their_end_can_be_seen(world: World) -> None:
     """Only the first 200 earlier mentions are linked inside the call."""
     notes = [f"Hatch {number} was seen." for number in range(203)]

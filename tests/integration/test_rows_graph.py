@@ -11,7 +11,6 @@ from tests.builders import a_fact, a_name, a_write, an_entity
 from tests.corpus import DJANGO, HUB, HUB_FACTS_IN_OWN_GROUP, WEEKS, embeddings, hub, weeks
 from tests.integration.rows_support import Spy, World, a_world, in_one_task
 from tests.protocol.support import error_of
-from tests.requirements import requirement
 
 from graphiti_pkm.errors import WriteFailed
 from graphiti_pkm.storage.commit import Committer
@@ -58,7 +57,6 @@ def holds_vector(value: Any) -> bool:
     return isinstance(value, bytes)
 
 
-@requirement("G-18", "T15")
 @pytest.mark.parametrize("limit", [1, 20, 50])
 async def test_a_page_of_facts_is_all_that_is_fetched_of_a_hub(world: World, spy: Spy, limit: int) -> None:
     """One more than asked for tells that there is a next page."""
@@ -68,7 +66,6 @@ async def test_a_page_of_facts_is_all_that_is_fetched_of_a_hub(world: World, spy
     assert not holds_vector([row for _, rows in spy.sent for row in rows])
 
 
-@requirement("T15")
 @pytest.mark.parametrize("limit", [1, 10])
 async def test_a_page_of_episodes_is_all_that_is_fetched_of_a_timeline(world: World, spy: Spy, limit: int) -> None:
     page = await world.call("get_entity_timeline", entity_uuid=DJANGO, max_episodes=limit)
@@ -77,7 +74,6 @@ async def test_a_page_of_episodes_is_all_that_is_fetched_of_a_timeline(world: Wo
     assert not holds_vector([row for _, rows in spy.sent for row in rows])
 
 
-@requirement("M-08")
 async def test_vectors_are_stored_in_the_models_dimension_and_no_read_answers_one(
     world: World, store: SqliteGraph
 ) -> None:
@@ -115,7 +111,6 @@ async def test_vectors_are_stored_in_the_models_dimension_and_no_read_answers_on
         assert not holds_vector(answer)
 
 
-@requirement("T10")
 async def test_hostile_names_are_stored_as_data(store: SqliteGraph, spy: Spy) -> None:
     source, target = an_entity(HOSTILE, group_id="hostile"), an_entity("Target", group_id="hostile")
     fact = a_fact(source, target, HOSTILE, measure=HOSTILE, kind="reading", attributes={"note": HOSTILE})
@@ -127,7 +122,6 @@ async def test_hostile_names_are_stored_as_data(store: SqliteGraph, spy: Spy) ->
     assert not [text for text, _ in spy.sent if HOSTILE[:17] in text]
 
 
-@requirement("T10")
 @pytest.mark.parametrize("label", [HOSTILE, "Person:Admin", "a`b", "Person) DETACH DELETE (n", "two words", "é", ""])
 async def test_a_type_that_is_no_plain_word_never_becomes_part_of_a_query(store: SqliteGraph, label: str) -> None:
     held = await world_size(store)
@@ -137,7 +131,6 @@ async def test_a_type_that_is_no_plain_word_never_becomes_part_of_a_query(store:
     assert await world_size(store) == held
 
 
-@requirement("T10")
 async def test_hostile_words_in_every_argument_of_a_tool_harm_nothing(
     world: World, store: SqliteGraph, spy: Spy
 ) -> None:
@@ -174,7 +167,6 @@ async def world_size(store: SqliteGraph) -> tuple[int, int]:
     return sum(size.entities for size in sizes), sum(size.facts for size in sizes)
 
 
-@requirement("G-15", "G-30")
 @pytest.mark.parametrize(
     ("tool", "prefix"),
     [

@@ -14,7 +14,6 @@ from tests.builders import GROUP, OTHER_GROUP, at, new_uuid
 from tests.corpus import DJANGO, HUB, HUB_FACTS, WEEKS, hub, weeks
 from tests.integration.rows_support import World, a_world, in_one_task
 from tests.neo4j_server import Neo4jAddress, empty
-from tests.requirements import requirement
 
 from graphiti_pkm.storage.graph import mapping
 from graphiti_pkm.storage.graph.queries.values import Query, Row
@@ -107,7 +106,6 @@ async def test_rows_are_read_as_graphitis_own_parsers_read_them(
     assert compared["summary"] >= 2
 
 
-@requirement("T27")
 async def test_what_graphiti_saves_again_keeps_all_that_is_ours(
     world: World, store: GraphStore, driver: GraphDriver
 ) -> None:
@@ -159,7 +157,6 @@ async def test_what_graphiti_saves_again_keeps_all_that_is_ours(
     assert found["match"] == "She works at Larkfield."
 
 
-@requirement("T17")
 async def test_facts_without_in_other_zones_and_with_equal_starts_have_one_stable_order(
     world: World, driver: GraphDriver
 ) -> None:
@@ -205,7 +202,6 @@ async def test_facts_without_in_other_zones_and_with_equal_starts_have_one_stabl
     assert seen == [text for text, *_ in expected]
 
 
-@requirement("T17")
 async def test_episodes_of_other_zones_stand_where_they_happened(world: World, driver: GraphDriver) -> None:
     moments = {
         "first": datetime(2025, 3, 1, 1, 0, tzinfo=timezone(timedelta(hours=2))),

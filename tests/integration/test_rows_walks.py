@@ -6,7 +6,6 @@ import pytest
 from tests.corpus import DENSE_ENTITIES, dense, fixed_uuid
 from tests.integration.planted import files_with
 from tests.integration.rows_support import World, a_world, in_one_task
-from tests.requirements import requirement
 
 BODY = "Notes of the day.\n\nWe moved the API to Go because of memory: the old one ate 3 GB. Then we had lunch."
 
@@ -27,7 +26,6 @@ def numbered(number: int) -> str:
     return fixed_uuid(f"entity N{number % DENSE_ENTITIES:03d}")
 
 
-@requirement("G-79", "G-80")
 async def test_in_the_dense_graph_paths_are_minimal_and_a_subgraph_is_bounded(world: World) -> None:
     await dense_world(world)
     for target, hops in ((10, 1), (11, 2), (25, 3), (31, 4), (-40, 4)):
@@ -67,7 +65,6 @@ async def test_the_words_behind_a_fact_are_found_by_meaning(world: World) -> Non
     assert paragraph["text"].endswith("Then we had lunch.")
 
 
-@requirement("T33")
 async def test_a_cleared_group_does_not_come_back_with_a_rebuild(world: World) -> None:
     hidden = "Zéphyrin-Quolltext"
     body = f"{BODY} {hidden}."
@@ -87,7 +84,6 @@ async def test_a_cleared_group_does_not_come_back_with_a_rebuild(world: World) -
     assert (await world.call("search_nodes", query="Go", group_ids=["gone"]))["total"] == 0
 
 
-@requirement("M-101")
 async def test_episodes_of_a_period_are_searched_and_listed_in_order(world: World) -> None:
     for month in (1, 2, 3, 4):
         await world.call(

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import pytest
 import pytest_asyncio
 from tests.integration.rows_support import World, a_world, in_one_task
-from tests.requirements import requirement
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(120)]
 
@@ -154,7 +153,6 @@ def duplicates(domain: Domain, nodes: list[dict[str, Any]]) -> int:
     return sum(count - 1 for count in Counter(domain.thing(node["name"]) for node in nodes).values())
 
 
-@requirement("G-77")
 @pytest.mark.parametrize("name", sorted(DOMAINS))
 async def test_searching_first_leaves_no_duplicates_where_telling_alone_does(world: World, name: str) -> None:
     domain = DOMAINS[name]
@@ -167,7 +165,6 @@ async def test_searching_first_leaves_no_duplicates_where_telling_alone_does(wor
     assert (without >= len(domain.same), with_search) == (True, 0), f"{without} without, {with_search} with"
 
 
-@requirement("G-77")
 @pytest.mark.parametrize("name", sorted(DOMAINS))
 async def test_what_is_known_of_a_thing_is_then_in_one_place_and_in_order(world: World, name: str) -> None:
     domain, group = DOMAINS[name], f"{name}-complete"

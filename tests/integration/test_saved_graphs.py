@@ -9,7 +9,6 @@ import pytest
 from tests.integration.planted import files_with
 from tests.integration.rows_support import World, a_world, in_one_task
 from tests.integration.test_rows_bridge import F6, draw, drawn
-from tests.requirements import requirement
 
 from graphiti_pkm.bootstrap import open_memory
 from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
@@ -35,7 +34,6 @@ def reasoning_of(world: World) -> Reasoning:
     return world.memory.services[REASONING]
 
 
-@requirement("E-98", "C14")
 async def test_only_a_saved_graph_outlives_the_server_and_only_open_graph_brings_it_back(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, toolsets=TOOLSETS)
     async with open_memory(settings) as memory:

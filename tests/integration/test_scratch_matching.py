@@ -6,7 +6,6 @@ from datetime import timedelta
 
 import pytest
 from tests.fakes import FakeClock
-from tests.requirements import requirement
 
 from graphiti_pkm.capabilities.scratch.edges import ScratchEdges
 from graphiti_pkm.capabilities.scratch.matching.matching import Match, Matcher, Missing
@@ -47,7 +46,6 @@ async def scratch() -> AsyncIterator[Scratch]:
     await embedder.close()
 
 
-@requirement("E-103", "T57", "E-85")
 @pytest.mark.parametrize(
     ("text", "label"),
     [
@@ -66,7 +64,6 @@ async def test_the_document_s_texts_mean_what_it_says(scratch: Scratch, text: st
     assert await scratch.meant(text) == label
 
 
-@requirement("E-103", "E-86")
 async def test_an_edge_between_what_is_nearly_called_so(scratch: Scratch) -> None:
     await scratch.add(*F6)
     answer = await scratch.edges.add_edge(LOCAL, AddEdge(source="auth service", target="user repo", relation="queries"))
@@ -78,7 +75,6 @@ async def test_an_edge_between_what_is_nearly_called_so(scratch: Scratch) -> Non
     assert again.created is False
 
 
-@requirement("E-102", "C33", "C35")
 async def test_one_service_is_never_taken_for_another(scratch: Scratch) -> None:
     await scratch.add("AuthService")
     added = await scratch.nodes.add_node(LOCAL, AddNode(label="UserService"))
@@ -89,7 +85,6 @@ async def test_one_service_is_never_taken_for_another(scratch: Scratch) -> None:
         assert await scratch.meant(text) is None
 
 
-@requirement("E-33", "E-26", "T69")
 async def test_matching_asks_nothing_of_a_network(scratch: Scratch, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("a connection was opened")

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.requirements import requirement
 
 ROOT = Path(__file__).resolve().parents[2]
 PEOPLE = 20
@@ -33,7 +32,6 @@ def _run(graphs: int) -> dict[str, int]:
     return found
 
 
-@requirement("E-43", "C41", "T71")
 @pytest.mark.timeout(120)
 def test_edits_at_once_and_expiry_leave_everybody_their_own_graphs() -> None:
     _run(graphs=4)

@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager
 from itertools import permutations
 
 import pytest
-from tests.requirements import requirement
 
 from graphiti_pkm.capabilities.scratch.algorithms.view import View, view_of
 from graphiti_pkm.capabilities.scratch.algorithms.worker import Workers
@@ -56,7 +55,6 @@ async def test_a_process_stays_warm_and_finds_everything() -> None:
         assert (await opened.run("me", CYCLES, weighted, longest=None)).finds == [[0, 1], [0, 1]]
 
 
-@requirement("T60")
 async def test_what_explodes_is_cut_at_a_count_or_at_the_time_limit_with_what_was_found() -> None:
     async with workers(seconds=0.5) as opened:
         counted = await opened.run("me", PATHS, complete(12), most=100, source=0, target=1, longest=11)

@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from tests.builders import GROUP, OTHER_GROUP, a_fact, a_link, a_name, a_write, an_entity, an_episode, at, new_uuid
 from tests.integration.watched_database import watched
-from tests.requirements import requirement
 
 from graphiti_pkm.capabilities.search.assembly import NEIGHBOURS
 from graphiti_pkm.core.model.places import Steps
@@ -118,7 +117,6 @@ async def test_an_episode_of_a_megabyte_is_stored_and_found(graph: Graph) -> Non
     assert await graph.records.get_episodes([episode.uuid], [GROUP]) == [episode]
 
 
-@requirement("T10")
 async def test_hostile_names_are_stored_as_data_and_in_no_query(neo4j_graph: GraphStore) -> None:
     source, target = an_entity(HOSTILE), an_entity("Target")
     fact = a_fact(source, target, HOSTILE, measure=HOSTILE, kind="reading", attributes={"note": HOSTILE})
@@ -132,7 +130,6 @@ async def test_hostile_names_are_stored_as_data_and_in_no_query(neo4j_graph: Gra
     assert not [one.name for one in (*database.reads, *database.writes) if HOSTILE[:17] in one.text]
 
 
-@requirement("T17")
 async def test_facts_without_with_naive_and_with_equal_starts_have_one_stable_order(graph: Graph) -> None:
     centre, other = an_entity("Centre"), an_entity("Other")
     uuids = sorted(new_uuid() for _ in range(3))
@@ -162,7 +159,6 @@ async def test_facts_without_with_naive_and_with_equal_starts_have_one_stable_or
     assert seen == [text for text, *_ in expected]
 
 
-@requirement("T17")
 async def test_episodes_of_other_zones_and_naive_ones_stand_where_they_happened(graph: Graph) -> None:
     moments = {
         "first": datetime(2025, 3, 1, 1, 0, tzinfo=timezone(timedelta(hours=2))),

@@ -23,7 +23,6 @@ from tests.integration.vector_world import (
 )
 from tests.integration.watched_database import watched
 from tests.neo4j_server import Neo4jAddress, empty
-from tests.requirements import requirement
 
 from graphiti_pkm.core.model.records import NewVectors
 from graphiti_pkm.settings.loader import Settings
@@ -260,7 +259,6 @@ async def test_clearing_the_graph_forgets_its_indexes(indexed: VectorWorld) -> N
     assert indexed.watched.answered == []
 
 
-@requirement("C51", "T42")
 async def test_another_dimension_gets_an_index_of_its_own(indexed: VectorWorld) -> None:
     store = indexed.store
     await store.embeddings.change_embedding("another model", 3)

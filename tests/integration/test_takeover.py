@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 from tests.neo4j_server import Neo4jAddress, empty
-from tests.requirements import requirement
 from tests.scripted_model import FaultPlan, PermanentFault, ScriptedModel
 
 from graphiti_pkm.capabilities.extraction.takeover import TAKEN
@@ -109,7 +108,6 @@ def shared(neo4j_server: Neo4jAddress, scripted_model: ScriptedModel) -> Iterato
     empty(neo4j_server)
 
 
-@requirement("T24")
 def test_what_a_killed_server_was_reading_another_reads_and_the_first_drops_when_it_is_back(
     shared: dict[str, Any], scripted_model: ScriptedModel, tmp_path: Path
 ) -> None:

@@ -7,7 +7,6 @@ from mcp.client import Client
 from tests.builders import GROUP, OTHER_GROUP
 from tests.corpus import DJANGO, HUB, HUB_FACTS_IN_OWN_GROUP, hub, load, weeks
 from tests.protocol.support import World, answered, text, told
-from tests.requirements import requirement
 
 
 @pytest.fixture(autouse=True)
@@ -15,7 +14,6 @@ async def loaded(world: World) -> None:
     await load(world.graph, [*hub(), *weeks()], world.embedder)
 
 
-@requirement("G-08", "G-09", "G-10")
 async def test_connections_hold_every_field_of_a_fact_in_structured_content(client: Client) -> None:
     answer = answered(await client.call_tool("get_entity_connections", {"entity_uuid": HUB}))
     assert len(answer["facts"]) == 50
@@ -25,7 +23,6 @@ async def test_connections_hold_every_field_of_a_fact_in_structured_content(clie
         assert "HUB" in (fact["source_node_name"], fact["target_node_name"])
 
 
-@requirement("T36")
 async def test_one_server_speaks_both_generations_of_the_protocol(world: World) -> None:
     async with world.connect("auto") as newer, world.connect("legacy") as older:
         assert (newer.protocol_version, older.protocol_version) == ("2026-07-28", "2025-11-25")
@@ -35,7 +32,6 @@ async def test_one_server_speaks_both_generations_of_the_protocol(world: World) 
         assert answered(answers[0]) == answered(answers[1])
 
 
-@requirement("C24", "T04")
 async def test_text_is_compact_json_without_nulls_whole_uuids_and_the_asked_entity(client: Client) -> None:
     result = await client.call_tool("get_entity_connections", {"entity_uuid": HUB})
     assert HUB not in text(result)
@@ -54,7 +50,6 @@ async def test_text_is_compact_json_without_nulls_whole_uuids_and_the_asked_enti
         assert "group_id" not in shown
 
 
-@requirement("G-06", "G-20", "G-38")
 async def test_pages_followed_by_text_alone_give_every_fact_once(client: Client) -> None:
     found = told(await client.call_tool("search_nodes", {"names": ["HUB"], "group_ids": GROUP}))
     arguments = {"entity_uuid": found["nodes"][0]["uuid"], "group_ids": GROUP, "max_connections": 40}
@@ -68,7 +63,6 @@ async def test_pages_followed_by_text_alone_give_every_fact_once(client: Client)
     assert edge["fact"]["uuid"].startswith(seen[0])
 
 
-@requirement("G-26", "G-27")
 async def test_timeline_episodes_have_all_seven_keys(client: Client) -> None:
     answer = answered(await client.call_tool("get_entity_timeline", {"entity_uuid": DJANGO}))
     assert answer["episodes"]
@@ -115,14 +109,12 @@ async def test_entities_and_facts_reach_the_service_with_nulls_left_out(client: 
     assert request.steering == {"saga": "nights"}
 
 
-@requirement("G-01", "G-37")
 async def test_an_empty_answer_tells_what_the_group_holds(client: Client) -> None:
     answer = told(await client.call_tool("search_nodes", {"query": "Django", "group_ids": ["non-existent-group"]}))
     assert answer["total"] == 0
     assert answer["scope"]["group_ids"] == ["non-existent-group"]
 
 
-@requirement("C27")
 async def test_one_engine_stands_behind_the_three_searches(client: Client, world: World) -> None:
     """They find by words when they cannot by meaning, and say so in the same words."""
     searches = ("search_nodes", "search_memory_facts", "search_episodes")

@@ -12,7 +12,6 @@ import pytest
 from tests.protocol.access import ACCEPT, NOW, Doors, a_world, post
 from tests.protocol.serving import connected, served
 from tests.protocol.support import EVERYTHING, World, answered
-from tests.requirements import requirement
 
 from graphiti_pkm.server.observability.logging import JsonLines
 
@@ -51,7 +50,6 @@ def log(caplog: pytest.LogCaptureFixture) -> Iterator[Log]:
     assert PLANTED not in log.stream.getvalue()
 
 
-@requirement("K-09")
 async def test_a_write_is_told_with_who_tool_targets_time_outcome_and_duration(doors: Doors, log: Log) -> None:
     anna = doors.add("anna", tier="curator")
     async with (

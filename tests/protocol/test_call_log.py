@@ -8,7 +8,6 @@ from mcp.client import Client
 from tests.builders import GROUP
 from tests.corpus import DJANGO, load, weeks
 from tests.protocol.support import World
-from tests.requirements import requirement
 
 from graphiti_pkm.server.observability.logging import JsonLines
 
@@ -19,7 +18,6 @@ def lines(caplog: pytest.LogCaptureFixture) -> list[dict[str, object]]:
     return [json.loads(JsonLines().format(record)) for record in caplog.records]
 
 
-@requirement("G-78")
 async def test_a_call_is_logged_with_tool_duration_counts_and_groups(
     client: Client, world: World, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from tests.protocol.support import BUDGET, EVERYTHING, SNAPSHOTS, budget_used, definition_of, definitions
-from tests.requirements import requirement
 
 from graphiti_pkm.server.tools.instructions import build_instructions
 from graphiti_pkm.server.tools.registry import TOOLSETS, known_tools
@@ -38,7 +37,6 @@ def nodes(schema: object) -> Iterator[dict[str, Any]]:
             yield from nodes(part)
 
 
-@requirement("G-55", "G-61")
 @pytest.mark.parametrize("name", TOOLS)
 async def test_every_definition_equals_its_snapshot(name: str) -> None:
     path = SNAPSHOTS / f"{name}.json"
@@ -55,7 +53,6 @@ def test_tool_names_are_unique_over_all_toolsets() -> None:
     assert len(names) == len(set(names))
 
 
-@requirement("G-16", "G-31", "C22")
 @pytest.mark.parametrize(
     ("name", "title"),
     [("get_entity_connections", "Get Entity Connections"), ("get_entity_timeline", "Get Entity Timeline")],
@@ -80,7 +77,6 @@ async def test_every_tool_has_title_annotations_and_output_schema(name: str) -> 
     assert hints["openWorldHint"] == (name in {"get_entity_connections", "get_entity_timeline"})
 
 
-@requirement("G-67")
 async def test_only_what_deletes_is_destructive() -> None:
     destructive = {
         tool.name for tool in await definitions(EVERYTHING) if tool.annotations and tool.annotations.destructive_hint
@@ -89,7 +85,6 @@ async def test_only_what_deletes_is_destructive() -> None:
     assert destructive == of_memory | {"delete_graph", "remove_node", "remove_edge", "transitive_reduction"}
 
 
-@requirement("B-01", "C19")
 @pytest.mark.parametrize("name", TOOLS)
 async def test_every_tool_that_answers_a_list_has_a_limit_with_default_and_maximum_and_a_cursor(name: str) -> None:
     tool = await definition(name)
@@ -116,7 +111,6 @@ async def test_a_walk_has_limits_with_maxima_and_says_when_it_was_cut(name: str)
     assert {"truncated", "scope", "message"} <= set(tool["outputSchema"]["properties"])
 
 
-@requirement("G-07", "G-24")
 async def test_the_limits_of_traversal_are_the_specified_ones() -> None:
     connections = (await definition("get_entity_connections"))["inputSchema"]["properties"]["max_connections"]
     timeline = (await definition("get_entity_timeline"))["inputSchema"]["properties"]["max_episodes"]
@@ -124,7 +118,6 @@ async def test_the_limits_of_traversal_are_the_specified_ones() -> None:
     assert timeline == {"default": 20, "minimum": 1, "maximum": 100, "type": "integer"}
 
 
-@requirement("G-02")
 @pytest.mark.parametrize("name", ["get_entity_connections", "get_entity_timeline"])
 async def test_traversal_needs_an_entity_and_no_query(name: str) -> None:
     schema = (await definition(name))["inputSchema"]
@@ -150,7 +143,6 @@ async def test_output_schemas_hold_no_title_and_no_embedding(name: str) -> None:
     assert not [name for name in properties if "embedding" in name]
 
 
-@requirement("G-72")
 @pytest.mark.parametrize("name", TOOLS)
 async def test_every_description_says_what_then_when_and_what_instead(name: str) -> None:
     text = (await definition(name))["description"]
@@ -160,7 +152,6 @@ async def test_every_description_says_what_then_when_and_what_instead(name: str)
     assert not re.search(r"Args:|Returns:|[{}]|\b(?:NOT|MUST|ALWAYS|NEVER|IMPORTANT)\b", text)
 
 
-@requirement("G-32", "T21", "G-69")
 @pytest.mark.parametrize("name", TOOLS)
 async def test_every_tool_named_in_a_definition_exists(name: str) -> None:
     tool = await definition(name)
@@ -169,7 +160,6 @@ async def test_every_tool_named_in_a_definition_exists(name: str) -> None:
     assert named <= set(TOOLS)
 
 
-@requirement("G-17", "G-54")
 async def test_descriptions_name_what_their_specification_demands() -> None:
     connections = (await definition("get_entity_connections"))["description"]
     add_memory = (await definition("add_memory"))["description"]
@@ -205,7 +195,6 @@ UPSTREAM = {
 }  # fmt: skip
 
 
-@requirement("G-63", "G-64", "G-65")
 @pytest.mark.parametrize("name", sorted(UPSTREAM))
 async def test_a_client_of_the_upstream_server_finds_its_parameters(name: str) -> None:
     schema = (await definition(name))["inputSchema"]
@@ -213,7 +202,6 @@ async def test_a_client_of_the_upstream_server_finds_its_parameters(name: str) -
     assert set(schema.get("required", [])) <= set(UPSTREAM[name])
 
 
-@requirement("C28", "G-66", "G-68")
 async def test_the_default_is_the_toolset_memory_with_at_most_seventeen_tools() -> None:
     assert [tool.name for tool in await definitions()] == [
         "add_memory",
@@ -236,7 +224,6 @@ async def test_the_default_is_the_toolset_memory_with_at_most_seventeen_tools() 
     ]
 
 
-@requirement("G-83")
 def test_no_tool_reprocesses_episodes_or_adds_instructions_alone_and_communities_are_off_by_default() -> None:
     refused = re.compile("reprocess|reindex|extract|cluster|instruction", re.IGNORECASE)
     assert [name for name in TOOLS if refused.search(name)] == []
@@ -245,7 +232,6 @@ def test_no_tool_reprocesses_episodes_or_adds_instructions_alone_and_communities
     assert {"get_entity_connections", "get_entity_timeline"} <= set(TOOLS)
 
 
-@requirement("C27")
 async def test_the_three_searches_stand_in_the_guide_and_name_what_to_use_instead() -> None:
     searches = {name for name in TOOLS if name.startswith("search_")}
     assert searches == {"search_nodes", "search_memory_facts", "search_episodes"}

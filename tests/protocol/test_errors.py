@@ -12,7 +12,6 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 from tests.corpus import HUB
 from tests.protocol.support import DEFAULT_TOOLS, FailingStart, Mode, World, answered, error_of, text
-from tests.requirements import requirement
 
 from graphiti_pkm.errors import ConfigurationError, Unavailable, WritePending
 from graphiti_pkm.server.app import build_server
@@ -27,7 +26,6 @@ def code_of(result: Any) -> str:
     return str(result.structured_content["code"])
 
 
-@requirement("G-05", "G-22")
 @pytest.mark.parametrize("tool", ["get_entity_connections", "get_entity_timeline"])
 async def test_a_missing_parameter_is_named(client: Client, tool: str) -> None:
     message = error_of(await client.call_tool(tool, {}))
@@ -35,7 +33,6 @@ async def test_a_missing_parameter_is_named(client: Client, tool: str) -> None:
     assert message.startswith(f"Error {tool.replace('get_', 'getting ').replace('_', ' ')}: ")
 
 
-@requirement("T18")
 @pytest.mark.parametrize(("limit", "tool"), [("max_connections", "get_entity_connections")])
 @pytest.mark.parametrize("value", [0, -1, 201, "many", 1.5, [1]])
 async def test_a_limit_out_of_range_is_refused_with_the_range(
@@ -45,7 +42,6 @@ async def test_a_limit_out_of_range_is_refused_with_the_range(
     assert f"{limit} must be an integer from 1 to 200 (default 50)" in message
 
 
-@requirement("T35", "C20")
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [
@@ -88,7 +84,6 @@ async def test_an_unknown_tool_is_answered_with_the_known_ones(client: Client) -
     assert code_of(result) == "unknown_tool"
 
 
-@requirement("G-15", "G-30")
 @pytest.mark.parametrize("tool", ["get_entity_connections", "get_entity_timeline"])
 async def test_a_database_that_is_down_gives_the_specified_prefix(
     client: Client, world: World, caplog: pytest.LogCaptureFixture, tool: str
@@ -120,7 +115,6 @@ async def test_a_write_that_is_kept_but_pending_says_so(client: Client, world: W
     assert code_of(result) == "kept_but_pending"
 
 
-@requirement("G-35", "G-62")
 @pytest.mark.parametrize("tool", ["get_entity_connections", "get_entity_timeline"])
 async def test_a_malformed_uuid_is_an_error_that_says_where_uuids_come_from(client: Client, tool: str) -> None:
     assert "search_nodes" in error_of(await client.call_tool(tool, {"entity_uuid": "invalid-uuid"}))
@@ -141,7 +135,6 @@ async def test_a_prompt_without_its_argument_is_an_error_of_the_request(client: 
         await client.get_prompt("record_decision", {"decision": "x" * 50_001})
 
 
-@requirement("G-14")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 @pytest.mark.parametrize(
     ("error", "reason"),

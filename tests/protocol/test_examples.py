@@ -7,7 +7,6 @@ import pytest
 from mcp.client import Client
 from tests.builders import a_fact, a_mention, a_name, a_write, an_entity, an_episode, at
 from tests.protocol.support import World, answered
-from tests.requirements import requirement
 
 from graphiti_pkm.server.tools.instructions import EXAMPLES, Example, build_instructions
 from graphiti_pkm.server.tools.registry import known_tools
@@ -73,7 +72,6 @@ def _value(node: ast.expr, variables: dict[str, object]) -> object:
     return found
 
 
-@requirement("T20", "G-49")
 async def test_the_decision_example_sees_what_mysql_serves_before_it_writes(client: Client, world: World) -> None:
     (_, _, found), (_, _, connections), _ = await run(client, EXAMPLES[0])
     assert found["nodes"][0]["name"] == "MySQL"
@@ -82,7 +80,6 @@ async def test_the_decision_example_sees_what_mysql_serves_before_it_writes(clie
     assert all(name in request.episode_body for name in ("MySQL", "user-service", "payment-service", "JSON"))
 
 
-@requirement("G-50")
 async def test_the_project_example_gets_facts_and_episodes_of_a_database(client: Client) -> None:
     (_, _, found), (_, _, connections), (_, _, timeline) = await run(client, EXAMPLES[1])
     assert found["nodes"][0]["name"] == "MySQL"
@@ -90,7 +87,6 @@ async def test_the_project_example_gets_facts_and_episodes_of_a_database(client:
     assert timeline["total"] == 1
 
 
-@requirement("G-51")
 async def test_the_coaching_example_sees_stress_grow_before_it_writes(client: Client, world: World) -> None:
     _, (_, _, connections), (_, _, timeline), _ = await run(client, EXAMPLES[2])
     assert {fact["target_node_name"] for fact in connections["facts"]} == {"work", "sleep", "deadlines", "coffee"}

@@ -4,7 +4,6 @@ import pytest
 from mcp.client import Client
 from tests.builders import GROUP, a_fact, a_name, a_passage, a_saga, a_write, an_entity, an_episode, at
 from tests.protocol.support import EVERYTHING, Mode, World, answered, error_of, text, told
-from tests.requirements import requirement
 
 MARIA, ACME, TOM = an_entity("Maria"), an_entity("Acme"), an_entity("Tom")
 EPISODE = an_episode("Maria works at Acme. It rained.", name="Monday")
@@ -22,7 +21,6 @@ async def stored(world: World) -> None:
     await world.graph.writer.apply(a_write(*records, FACT, a_fact(TOM, ACME, "WORKS_AT", valid_at=at(2025))), {})
 
 
-@requirement("G-79")
 async def test_a_path_can_be_followed_by_its_text_alone(client: Client) -> None:
     result = await client.call_tool("find_entity_path", {"source_uuid": MARIA.uuid[:8], "target_uuid": TOM.uuid[:8]})
     lean, whole = told(result), answered(result)
@@ -61,7 +59,6 @@ async def test_the_words_behind_a_fact_come_with_offsets(client: Client) -> None
     assert answered(result)["sources"][0]["episode_uuid"] == EPISODE.uuid
 
 
-@requirement("G-68")
 async def test_a_call_of_the_upstream_servers_add_triplet_works_unchanged(client: Client) -> None:
     arguments = {
         "source_node_name": "Anna",
@@ -80,7 +77,6 @@ async def test_a_call_of_the_upstream_servers_add_triplet_works_unchanged(client
     assert message.startswith("edge_name needs")
 
 
-@requirement("G-68")
 async def test_calls_of_the_upstream_servers_summaries_are_taken_and_say_that_there_is_no_model(
     client: Client, world: World
 ) -> None:
@@ -98,7 +94,6 @@ async def test_calls_of_the_upstream_servers_summaries_are_taken_and_say_that_th
     assert "saga_name" in error_of(await client.call_tool("summarize_saga", {}))
 
 
-@requirement("T33")
 async def test_a_group_is_cleared_only_with_the_token_of_its_preview(client: Client, world: World) -> None:
     preview = told(await client.call_tool("clear_graph", {"group_ids": GROUP}))
     assert preview["groups"] == {GROUP: "1 episode, 3 entities, 2 facts"}

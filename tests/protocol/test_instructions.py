@@ -5,7 +5,6 @@ import re
 import pytest
 from mcp.client import Client
 from tests.protocol.support import World
-from tests.requirements import requirement
 
 from graphiti_pkm.server.tools.instructions import EXAMPLES, RELATIONS, build_instructions
 from graphiti_pkm.server.tools.prompts import PROMPTS
@@ -20,19 +19,16 @@ def section(title: str) -> str:
     return next(part for part in ALL.split("\n\n") if part.startswith(f"# {title}"))
 
 
-@requirement("G-42")
 async def test_a_client_gets_the_built_text(client: Client) -> None:
     assert client.instructions == ALL
 
 
-@requirement("G-43", "G-44")
 def test_the_kinds_of_data_and_the_rule_come_first() -> None:
     about, rule, *_ = ALL.split("\n\n")
     assert all(word in about for word in ("Episodes", "Nodes", "Facts"))
     assert rule.startswith("# Search first, then add")
 
 
-@requirement("G-45", "G-46")
 def test_the_flows_name_their_tools_in_order() -> None:
     adding = ["search_nodes", "get_entity_connections", "get_entity_timeline", "add_memory"]
     asking = ["search_nodes", "get_entity_connections", "get_entity_timeline", "search_memory_facts"]
@@ -41,7 +37,6 @@ def test_the_flows_name_their_tools_in_order() -> None:
         assert places == sorted(places)
 
 
-@requirement("G-47", "G-48")
 def test_the_guide_has_a_line_for_each_of_the_five_tools() -> None:
     lines = dict(line[2:].split(": ", 1) for line in section("Which tool").split("\n")[1:])
     assert {"search_nodes", "get_entity_connections", "search_memory_facts", "get_entity_timeline"} <= set(lines)
@@ -50,7 +45,6 @@ def test_the_guide_has_a_line_for_each_of_the_five_tools() -> None:
     assert "may miss" in lines["search_memory_facts"]
 
 
-@requirement("G-52", "G-53")
 def test_principles_and_notes_are_there() -> None:
     for words in ("However trivial", "naming the entities found", "complete data", "how things changed"):
         assert words in ALL
@@ -63,7 +57,6 @@ def test_preferred_relations_are_about_a_dozen_without_one_that_reads_like_the_p
     assert "REPLACES" not in RELATIONS
 
 
-@requirement("G-03", "T22")
 def test_there_is_an_example_for_decisions_projects_and_coaching() -> None:
     assert [example.title.split()[0] for example in EXAMPLES] == ["Decision", "Project", "Coaching"]
     assert len(ALL) < 5_000

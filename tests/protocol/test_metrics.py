@@ -12,7 +12,6 @@ from tests.fakes import FakeEmbedder
 from tests.protocol.access import Doors, a_world, post
 from tests.protocol.serving import connected, served
 from tests.protocol.support import answered
-from tests.requirements import requirement
 
 from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.core.ports.metrics import COUNTED, LOOKED_UP, PREFIX
@@ -105,7 +104,6 @@ async def test_a_call_is_under_way_while_it_is(doors: Doors) -> None:
     assert value(after, "calls_total", tool="search_nodes", outcome="ok") == 1
 
 
-@requirement("G-78")
 async def test_no_person_group_uuid_or_text_is_in_the_figures(doors: Doors) -> None:
     """Every label's value is one that the code names, whatever callers send."""
     service = doors.add("librechat", may_impersonate=True)

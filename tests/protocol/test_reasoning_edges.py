@@ -4,7 +4,6 @@ import pytest
 from mcp.client import Client
 from tests.protocol.scratch_support import F6_EDGES, F6_NODES, build_f6, call
 from tests.protocol.support import EVERYTHING, World, error_of
-from tests.requirements import requirement
 
 
 @pytest.fixture
@@ -12,14 +11,12 @@ def world() -> World:
     return World(EVERYTHING)
 
 
-@requirement("E-04")
 async def test_a_relation_is_one_call_in_natural_names(client: Client) -> None:
     await call(client, "add_nodes", nodes=[{"label": "Order Service"}, {"label": "Event Bus"}])
     answer = await call(client, "add_edge", source="orderservice", target="event-bus", relation="publishes to")
     assert answer["edge"] == {"source": "Order Service", "target": "Event Bus", "relation": "publishes to"}
 
 
-@requirement("E-61", "T54", "C38")
 async def test_two_relations_between_the_same_nodes_are_two_edges(client: Client) -> None:
     await call(client, "add_nodes", nodes=[{"label": "A"}, {"label": "B"}])
     for relation in ("calls", "imports", "CALLS"):
@@ -37,7 +34,6 @@ async def test_properties_of_an_edge_are_merged(client: Client) -> None:
     assert found["properties"] == {"weight": 1, "times": 3}
 
 
-@requirement("E-63")
 async def test_many_edges_are_added_at_once_and_what_failed_says_which_end(client: Client) -> None:
     await call(client, "add_nodes", nodes=F6_NODES)
     answer = await call(client, "add_edges", edges=F6_EDGES)
@@ -64,7 +60,6 @@ async def test_a_batch_may_create_its_nodes(client: Client) -> None:
     assert (await call(client, "find_node", query="auth service"))["matches"][0]["label"] == "AuthService"
 
 
-@requirement("E-64")
 async def test_edges_are_found_by_any_of_their_parts(client: Client) -> None:
     await build_f6(client)
     await call(client, "add_edge", source="AuthService", target="PostgresDB", relation="Queries")
@@ -83,7 +78,6 @@ async def test_edges_are_found_by_any_of_their_parts(client: Client) -> None:
     assert "'calls', 'queries', 'connects'" in none["note"]
 
 
-@requirement("E-65")
 async def test_edges_are_removed_one_by_one_or_all_and_never_the_other_way_round(client: Client) -> None:
     await call(client, "add_nodes", nodes=[{"label": "A"}, {"label": "B"}])
     for source, target, relation in (
@@ -105,7 +99,6 @@ async def test_edges_are_removed_one_by_one_or_all_and_never_the_other_way_round
     assert "the other way round there is one" in gone["reason"]
 
 
-@requirement("E-66")
 async def test_neighbours_come_with_relation_and_direction(client: Client) -> None:
     await build_f6(client)
     answer = await call(client, "get_neighbors", node="AuthService")
@@ -132,7 +125,6 @@ async def test_neighbours_come_with_relation_and_direction(client: Client) -> No
     assert first["neighbors"] + rest["neighbors"] == both
 
 
-@requirement("E-74")
 async def test_a_part_of_a_graph_with_what_is_among_it(client: Client) -> None:
     await build_f6(client)
     labels = ["LoginController", "auth service"]

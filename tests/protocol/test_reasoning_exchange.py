@@ -5,7 +5,6 @@ import json
 import pytest
 from mcp.client import Client
 from tests.protocol.support import EVERYTHING, World, answered, error_of, told
-from tests.requirements import requirement
 
 F5 = "digraph { api -> auth; api -> users; auth -> database; users -> database; }"
 F6 = {
@@ -42,7 +41,6 @@ async def graphs(client: Client) -> dict[str, tuple[int, int]]:
     return {one["name"]: (one["node_count"], one["edge_count"]) for one in listed}
 
 
-@requirement("E-76")
 async def test_an_import_makes_a_graph_and_a_second_one_adds_nothing(client: Client) -> None:
     first = await import_of(client, "dot", F5)
     assert (first["nodes_added"], first["edges_added"]) == (4, 4)
@@ -53,7 +51,6 @@ async def test_an_import_makes_a_graph_and_a_second_one_adds_nothing(client: Cli
     assert await graphs(client) == {"default": (5, 5)}
 
 
-@requirement("E-78")
 async def test_the_label_of_an_edge_is_its_relation_or_related_to(client: Client) -> None:
     await import_of(client, "dot", 'digraph { AuthController -> AuthService [label="calls"]; AuthService -> Db }')
     assert await export_of(client, "csv") == (
@@ -61,7 +58,6 @@ async def test_the_label_of_an_edge_is_its_relation_or_related_to(client: Client
     )
 
 
-@requirement("E-82", "T68")
 @pytest.mark.parametrize(
     ("text_format", "content", "said"),
     [
@@ -134,7 +130,6 @@ async def test_an_export_is_imported_again(client: Client, text_format: str) -> 
     assert json.loads(await export_of(client, "json")) == F6
 
 
-@requirement("E-100")
 async def test_one_export_imported_into_another_graph_merges_the_two(client: Client) -> None:
     await import_of(client, "dot", F5, "one")
     await import_of(client, "dot", "digraph { Auth -> mail [label=uses]; api -> Auth; db [type=store] }", "other")
@@ -179,7 +174,6 @@ async def test_more_than_is_ever_sent_says_what_helps(client: Client) -> None:
     assert left_out.startswith("45 nodes without edges are not in the table, nor are properties of nodes (45 nodes)")
 
 
-@requirement("E-99")
 async def test_pictures_for_people(client: Client) -> None:
     await import_of(client, "dot", F5)
     assert await export_of(client, "text") == (

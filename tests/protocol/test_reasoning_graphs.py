@@ -8,7 +8,6 @@ from tests.protocol.access import Doors, a_world
 from tests.protocol.scratch_support import F6_NODES, build_f6, call
 from tests.protocol.serving import connected, served
 from tests.protocol.support import EVERYTHING, Mode, World, definitions, error_of, told
-from tests.requirements import requirement
 
 
 @pytest.fixture
@@ -16,7 +15,6 @@ def world() -> World:
     return World(EVERYTHING)
 
 
-@requirement("E-03", "E-38", "E-42")
 async def test_the_first_write_makes_a_graph_and_without_a_name_the_default_one(client: Client) -> None:
     assert (await call(client, "list_graphs"))["graphs"] == []
     assert (await call(client, "add_node", label="A"))["created"] is True
@@ -24,7 +22,6 @@ async def test_the_first_write_makes_a_graph_and_without_a_name_the_default_one(
     assert (graph["name"], graph["node_count"], graph["edge_count"]) == ("default", 1, 0)
 
 
-@requirement("T58", "E-40")
 async def test_reading_an_unknown_graph_makes_none_and_lists_those_there_are(client: Client) -> None:
     await call(client, "add_node", label="A", graph="codebase")
     for tool, arguments in (
@@ -50,7 +47,6 @@ async def test_a_write_that_adds_nothing_leaves_no_graph(client: Client) -> None
     assert (await call(client, "list_graphs"))["total"] == 0
 
 
-@requirement("E-39")
 async def test_names_of_graphs_are_trimmed_texts_of_one_line(client: Client) -> None:
     for name in ("a\nb", "x" * 101, "a\u202eb"):
         assert "name of 1 to 100 characters" in error_of(
@@ -62,7 +58,6 @@ async def test_names_of_graphs_are_trimmed_texts_of_one_line(client: Client) -> 
     assert names == {"my graph", "My graph", "é" * 100}
 
 
-@requirement("E-41", "E-47", "C40")
 async def test_graphs_are_listed_last_used_first_with_their_times(client: Client, world: World) -> None:
     await build_f6(client)
     world.clock.advance(seconds=60)
@@ -81,7 +76,6 @@ async def test_graphs_are_listed_last_used_first_with_their_times(client: Client
     assert default["expires_at"] == "2026-03-01T14:02:00+00:00"
 
 
-@requirement("E-43")
 async def test_a_graph_goes_once_nobody_has_used_it_for_two_hours(client: Client, world: World) -> None:
     await build_f6(client)
     world.clock.advance(seconds=timedelta(hours=1, minutes=59).total_seconds())
@@ -102,7 +96,6 @@ async def test_zero_hours_keep_a_graph_for_ever() -> None:
         assert graph["expires_at"] is None
 
 
-@requirement("E-48", "T59")
 async def test_deleting_tells_what_went_and_of_an_unknown_name_what_there_is(client: Client) -> None:
     await build_f6(client)
     await call(client, "add_node", label="A", graph="other")
@@ -118,7 +111,6 @@ async def test_deleting_tells_what_went_and_of_an_unknown_name_what_there_is(cli
     assert tool.annotations.destructive_hint is True
 
 
-@requirement("E-49", "E-50", "E-51")
 async def test_a_graph_in_figures(client: Client) -> None:
     await build_f6(client)
     info = await call(client, "get_graph_info")
@@ -144,14 +136,12 @@ async def test_a_graph_in_figures(client: Client) -> None:
     assert (info["node_count"], info["density"], info["is_connected"], info["is_dag"]) == (0, 0, False, True)
 
 
-@requirement("E-62")
 async def test_an_edge_to_itself_is_kept_and_is_a_cycle(client: Client) -> None:
     await call(client, "add_edge", source="A", target="A", relation="calls", create_missing=True)
     info = await call(client, "get_graph_info")
     assert (info["edge_count"], info["is_dag"], info["density"]) == (1, False, 0)
 
 
-@requirement("E-45", "E-84")
 async def test_every_tool_but_the_list_takes_a_graph_that_may_be_left_out() -> None:
     settings = EVERYTHING.model_copy(update={"toolsets": ("reasoning",)})
     tools = [tool for tool in await definitions(settings) if tool.name not in {"list_graphs", "open_graph"}]
@@ -162,7 +152,6 @@ async def test_every_tool_but_the_list_takes_a_graph_that_may_be_left_out() -> N
         assert "graph" not in tool.input_schema.get("required", [])
 
 
-@requirement("E-06", "C41", "T72")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_graphs_are_found_after_a_reconnect_and_by_nobody_else(mode: Mode, doors: Doors) -> None:
     anna, ben = doors.add("anna"), doors.add("ben")
@@ -180,7 +169,6 @@ async def test_graphs_are_found_after_a_reconnect_and_by_nobody_else(mode: Mode,
             assert (await call(client, "get_graph_info"))["node_count"] == 4
 
 
-@requirement("E-07")
 async def test_beyond_a_limit_nothing_is_added_and_the_limit_is_named() -> None:
     limits = {"scratch_nodes": 5, "scratch_edges": 3, "scratch_graphs": 2}
     world = World(EVERYTHING.model_copy(update=limits))
@@ -202,7 +190,6 @@ async def test_the_text_of_an_empty_list_says_so(client: Client) -> None:
     assert "no scratch graphs" in told(await client.call_tool("list_graphs", {}))["message"]
 
 
-@requirement("E-02", "E-44")
 async def test_a_server_that_starts_again_has_no_graphs() -> None:
     world = World(EVERYTHING)
     async with world.connect() as client:

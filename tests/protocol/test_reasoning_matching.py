@@ -4,7 +4,6 @@ import pytest
 from mcp.client import Client
 from tests.protocol.scratch_support import F6_NODES, ToldEmbedder, build_f6, call
 from tests.protocol.support import EVERYTHING, World, error_of
-from tests.requirements import requirement
 
 SERVICES = {"Auth Service": 0.82, "Payment Service": 0.81, "Email Service": 0.79}
 
@@ -23,7 +22,6 @@ async def add(client: Client, *labels: str) -> None:
     await call(client, "add_nodes", nodes=[{"label": label} for label in labels])
 
 
-@requirement("E-17", "E-18")
 async def test_an_ambiguous_end_adds_nothing_and_asks_with_candidates(client: Client, embedder: ToldEmbedder) -> None:
     embedder.tell("Service", SERVICES)
     await add(client, "AuthService", "PaymentService", "EmailService", "Database")
@@ -44,7 +42,6 @@ async def test_an_ambiguous_end_adds_nothing_and_asks_with_candidates(client: Cl
     assert len(both["source_candidates"]) == len(both["target_candidates"]) == 3
 
 
-@requirement("E-16", "E-60", "E-32")
 async def test_ends_are_found_by_what_they_are_called_and_answers_tell_what_was_found(client: Client) -> None:
     await build_f6(client)
     arguments = {"source": "auth service", "target": "USER_REPOSITORY", "relation": "asks"}
@@ -59,7 +56,6 @@ async def test_ends_are_found_by_what_they_are_called_and_answers_tell_what_was_
     assert [edge["relation"] for edge in found["edges"]] == ["queries", "asks"]
 
 
-@requirement("E-19", "E-20", "T55")
 async def test_case_spaces_hyphens_and_punctuation_are_ignored_only_where_one_label_is_left(client: Client) -> None:
     await add(client, "AuthService", "C", "C++", "C#", "->")
     for query in ("AuthService", "auth service", "AUTH-SERVICE", "auth.service"):
@@ -74,7 +70,6 @@ async def test_case_spaces_hyphens_and_punctuation_are_ignored_only_where_one_la
     assert (await call(client, "find_node", query="=>"))["matches"] == []
 
 
-@requirement("E-21", "E-23")
 async def test_only_what_is_as_similar_as_the_threshold_is_found(client: Client, embedder: ToldEmbedder) -> None:
     embedder.tell("gatekeeper", {"Turnstile": 0.75, "Lock": 0.74})
     await add(client, "Turnstile", "Lock")
@@ -114,7 +109,6 @@ async def test_an_edge_between_two_texts_that_mean_one_node_is_refused(client: C
         assert (loop["created"], loop["edge"]["source"], loop["edge"]["target"]) == (True, "Turnstile", "Turnstile")
 
 
-@requirement("E-22", "E-24", "C34")
 @pytest.mark.parametrize(("second", "clear"), [(0.86, False), (0.85, False), (0.84, True)])
 async def test_the_best_one_is_taken_only_if_it_leads_by_more_than_the_margin(
     client: Client, embedder: ToldEmbedder, second: float, clear: bool
@@ -128,7 +122,6 @@ async def test_the_best_one_is_taken_only_if_it_leads_by_more_than_the_margin(
         assert (answer.structured_content["matched"], answer.structured_content["similarity"]) == ("Turnstile", 0.9)
 
 
-@requirement("E-25", "E-30", "E-57")
 async def test_finding_answers_the_node_the_candidates_or_nothing(client: Client, embedder: ToldEmbedder) -> None:
     names = ["Acorn", "Birch", "Cedar", "Daisy", "Elder", "Fern", "Grass", "Hazel"]
     embedder.tell("plant", {name: 0.9 - number / 100 for number, name in enumerate(names)})
@@ -142,7 +135,6 @@ async def test_finding_answers_the_node_the_candidates_or_nothing(client: Client
     assert (await call(client, "find_node", query="quartz"))["matches"] == []
 
 
-@requirement("E-28", "C35", "T56")
 async def test_adding_takes_only_the_same_label_for_the_same_node(client: Client, embedder: ToldEmbedder) -> None:
     embedder.tell("Auth Service", {"User Service": 0.93})
     assert (await call(client, "add_node", label="AuthService"))["created"] is True
@@ -153,7 +145,6 @@ async def test_adding_takes_only_the_same_label_for_the_same_node(client: Client
     assert (await call(client, "list_nodes"))["total"] == 2
 
 
-@requirement("E-31", "C37", "E-58")
 async def test_what_removes_takes_no_label_for_another(client: Client, embedder: ToldEmbedder) -> None:
     embedder.tell("Auth Service", {"auth servce": 0.95})
     await build_f6(client)
@@ -172,7 +163,6 @@ async def test_what_removes_takes_no_label_for_another(client: Client, embedder:
     assert (await call(client, "get_graph_info"))["edge_count"] == 1
 
 
-@requirement("E-29", "C36", "E-88")
 async def test_an_end_that_is_no_node_is_an_error_that_says_what_to_do(client: Client, embedder: ToldEmbedder) -> None:
     embedder.tell("Databse Server", {"Postgres DB": 0.6})
     await build_f6(client)
@@ -212,7 +202,6 @@ async def test_numbers_and_single_letters_tell_nodes_apart(client: Client, embed
         assert near in error_of(await client.call_tool("get_neighbors", {"node": text}))
 
 
-@requirement("E-34", "E-36", "T70")
 async def test_labels_are_embedded_once_in_one_call_and_forgotten_with_their_node(client: Client, world: World) -> None:
     labels = [f"{word} {number}" for number in range(50) for word in ("alpha", "beta")]
     await call(client, "add_nodes", nodes=[{"label": label} for label in labels])
@@ -225,7 +214,6 @@ async def test_labels_are_embedded_once_in_one_call_and_forgotten_with_their_nod
     assert world.embedder.calls[1:] == [["alpha 1"]]
 
 
-@requirement("E-35")
 async def test_without_a_model_labels_still_match_and_typos_have_candidates(client: Client, world: World) -> None:
     world.embedder.is_available = False
     await build_f6(client)
@@ -240,7 +228,6 @@ async def test_without_a_model_labels_still_match_and_typos_have_candidates(clie
     assert "no embedding model" in message
 
 
-@requirement("E-15")
 async def test_no_tool_of_scratch_graphs_asks_for_or_gives_an_id(client: Client) -> None:
     await build_f6(client)
     answers = [

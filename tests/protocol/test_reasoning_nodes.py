@@ -6,7 +6,6 @@ import pytest
 from mcp.client import Client
 from tests.protocol.scratch_support import F6_NODES, build_f6, call
 from tests.protocol.support import EVERYTHING, World, error_of
-from tests.requirements import requirement
 
 DEEP = [[[[[[[[[[1]]]]]]]]]]
 """One level more than what can be read back."""
@@ -17,7 +16,6 @@ def world() -> World:
     return World(EVERYTHING)
 
 
-@requirement("E-52", "E-89")
 async def test_a_node_is_added_once(client: Client) -> None:
     node = {"label": "AuthService", "type": "service", "properties": {"lines": 120, "tags": ["core"]}}
     first, second = (await call(client, "add_node", **node), await call(client, "add_node", **node))
@@ -27,7 +25,6 @@ async def test_a_node_is_added_once(client: Client) -> None:
     assert empty == {"label": "Bare", "type": None, "properties": {}}
 
 
-@requirement("E-53")
 async def test_a_second_call_merges_and_tells_what_it_did_not_take(client: Client) -> None:
     await call(client, "add_node", label="A", properties={"a": 1})
     second = await call(client, "add_node", label="a", type="service", properties={"b": 2})
@@ -38,7 +35,6 @@ async def test_a_second_call_merges_and_tells_what_it_did_not_take(client: Clien
     assert third["conflicts"] == ["'A' stays of type 'service', not 'module'"]
 
 
-@requirement("E-54")
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -59,7 +55,6 @@ async def test_what_cannot_be_a_node_is_refused(client: Client, arguments: dict[
     assert (await call(client, "list_graphs"))["total"] == 0
 
 
-@requirement("E-55", "E-87")
 async def test_many_nodes_are_added_at_once_and_counted(client: Client) -> None:
     first = await call(client, "add_nodes", nodes=F6_NODES)
     assert (first["added"], first["existing"], first["failed"]) == (4, 0, [])
@@ -69,7 +64,6 @@ async def test_many_nodes_are_added_at_once_and_counted(client: Client) -> None:
     assert (twice["added"], twice["existing"]) == (1, 1)
 
 
-@requirement("E-56", "T68")
 async def test_wrong_items_of_a_batch_are_told_and_the_others_added(client: Client) -> None:
     answer = await call(client, "add_nodes", nodes=[{"label": "A"}, {"label": ""}, {"label": 7}])
     assert (answer["added"], len(answer["failed"])) == (2, 1)
@@ -87,7 +81,6 @@ async def test_many_failures_fit_into_an_answer(client: Client) -> None:
     assert 20 < len(answer["failed"]) < 500
 
 
-@requirement("E-59")
 async def test_nodes_are_listed_as_they_were_added_and_by_type(client: Client) -> None:
     await build_f6(client)
     whole = await call(client, "list_nodes")
@@ -105,7 +98,6 @@ async def test_nodes_are_listed_as_they_were_added_and_by_type(client: Client) -
     assert "from 1 to 500" in error_of(await client.call_tool("list_nodes", {"limit": 501}))
 
 
-@requirement("E-13")
 async def test_what_nothing_points_to_is_found(client: Client) -> None:
     edges = [
         {"source": source, "target": target, "relation": "related_to"}
@@ -158,7 +150,6 @@ async def test_a_type_that_no_node_has_is_answered_with_those_there_are(client: 
     assert "'t14' and 15 more (get_graph_info)" in (await call(client, "list_nodes", type="x"))["note"]
 
 
-@requirement("E-75", "T73")
 async def test_lists_of_a_large_graph_are_short_and_complete_in_pages(client: Client) -> None:
     nodes = [{"label": f"Module number {number} of the large graph", "type": "module"} for number in range(2_000)]
     for start in range(0, len(nodes), 500):

@@ -6,7 +6,6 @@ import pytest
 from mcp.client import Client
 from tests.protocol.support import EVERYTHING, World, error_of, text
 from tests.protocol.test_reasoning_queries import F6, ask, draw, f5
-from tests.requirements import requirement
 
 TRIANGLES = [*permutations("abc", 2), *permutations("def", 2), ("c", "M"), ("M", "d")]
 """Two triangles joined by M."""
@@ -19,7 +18,6 @@ def world() -> World:
     return World(EVERYTHING)
 
 
-@requirement("E-11")
 async def test_an_impact_tells_what_a_removal_would_cut_off_and_removes_nothing(client: Client) -> None:
     await draw(client, F6, ["Island"])
     found = await ask(client, "impact_of_removal", node="AuthService")
@@ -49,7 +47,6 @@ async def test_what_can_be_reached_another_way_is_not_lost(client: Client) -> No
     assert found["note"] == "What becomes unreachable was looked at for the 100 nearest dependents."
 
 
-@requirement("E-12")
 async def test_what_joins_two_clusters_has_the_highest_betweenness(client: Client) -> None:
     await draw(client, TRIANGLES)
     found = await ask(client, "betweenness_centrality")
@@ -69,7 +66,6 @@ async def test_betweenness_of_many_nodes_is_an_estimate_and_says_so(client: Clie
     }
 
 
-@requirement("E-73")
 async def test_degrees_are_raw_counts_by_total_then_label(client: Client) -> None:
     await f5(client)
     found = await ask(client, "degree_centrality")
@@ -88,7 +84,6 @@ async def test_degrees_are_raw_counts_by_total_then_label(client: Client) -> Non
     assert (found["total"], found["truncated"]) == (4, True)
 
 
-@requirement("E-14")
 async def test_the_hypothesis_with_the_most_support_is_found_by_relation(client: Client) -> None:
     against = [(f"log {number}", "leak", "contradicts") for number in range(5)]
     supported = [(f"log {number}", "race", "supports") for number in range(3)]
@@ -99,7 +94,6 @@ async def test_the_hypothesis_with_the_most_support_is_found_by_relation(client:
     assert message == "No edge of this graph has the relation 'backs'; there are 'contradicts', 'supports'."
 
 
-@requirement("T65")
 async def test_what_is_foundational_is_cited_by_many(client: Client) -> None:
     papers = [(f"paper {number}", "foundation", "cites") for number in range(4)]
     await draw(client, [*papers, ("paper 0", "paper 1", "cites"), ("author", "paper 3", "wrote")])
@@ -128,7 +122,6 @@ async def test_communities_are_the_clusters_of_a_graph_whichever_way_its_edges_p
     assert (await ask(client, "communities", limit=1))["truncated"] is True
 
 
-@requirement("E-75", "T73")
 async def test_default_answers_about_5000_nodes_are_bounded(client: Client) -> None:
     edges = [(f"node number {node}", f"node number {node // 2}") for node in range(1, 5_000)]
     await draw(client, [*edges, *((target, source) for source, target in edges if source != target)])

@@ -10,7 +10,6 @@ from typing import Any
 import anyio
 import pytest
 from tests.protocol.support import World
-from tests.requirements import requirement
 
 from graphiti_pkm.server.app import build_server
 from graphiti_pkm.server.transports.stdio import serve_stdio, without_half_pairs
@@ -64,7 +63,6 @@ def call(number: int, tool: str, arguments: str) -> str:
     )
 
 
-@requirement("T37")
 async def test_each_request_is_answered_although_one_holds_half_a_surrogate_pair(world: World) -> None:
     async with wire(world) as client:
         hello = await client.ask(json.dumps(HELLO))

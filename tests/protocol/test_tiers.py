@@ -11,7 +11,6 @@ from mcp.shared.exceptions import MCPError
 from tests.protocol.access import Doors, a_world
 from tests.protocol.serving import connected, served
 from tests.protocol.support import EVERYTHING, Mode, World, answered, error_of
-from tests.requirements import requirement
 
 from graphiti_pkm.core.model.access import TIERS, Tier
 from graphiti_pkm.server.tools.registry import TOOLSETS, known_tools
@@ -68,7 +67,6 @@ def test_the_page_lists_the_tools_of_each_tier() -> None:
     assert told == {"reader": set(), "contributor": {*ADDS, "reasoning"}, "librarian": TIDIES, "curator": DELETES}
 
 
-@requirement("K-01")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 @pytest.mark.parametrize("tier", TIERS)
 async def test_a_tier_is_shown_and_may_call_its_tools_and_no_others(tier: Tier, mode: Mode, doors: Doors) -> None:
@@ -91,7 +89,6 @@ async def test_a_tier_is_shown_and_may_call_its_tools_and_no_others(tier: Tier, 
     assert world.graph.tables.episodes == {}
 
 
-@requirement("K-02")
 async def test_a_reader_reads_and_nothing_is_written(doors: Doors) -> None:
     writer, reader, world = doors.add("anna"), doors.add("anna", tier="reader"), everything(doors)
     async with served(doors.settings, world.start) as url:
@@ -110,7 +107,6 @@ async def test_a_reader_reads_and_nothing_is_written(doors: Doors) -> None:
         assert held(world) == before
 
 
-@requirement("K-03", "K-04", "C45")
 async def test_a_contributor_adds_and_deletes_nothing(doors: Doors) -> None:
     token, world = doors.add("agent"), everything(doors)
     async with served(doors.settings, world.start) as url, connected(f"{url}/mcp", "auto", **token) as client:
@@ -135,7 +131,6 @@ async def test_a_contributor_adds_and_deletes_nothing(doors: Doors) -> None:
     assert len(world.graph.tables.facts) == 3
 
 
-@requirement("K-07")
 async def test_a_curator_deletes_what_a_librarian_may_only_tidy(doors: Doors) -> None:
     world = everything(doors)
     librarian, curator = doors.add("anna", tier="librarian"), doors.add("anna", tier="curator")
@@ -151,7 +146,6 @@ async def test_a_curator_deletes_what_a_librarian_may_only_tidy(doors: Doors) ->
     assert world.graph.tables.episodes == {}
 
 
-@requirement("C44")
 async def test_a_refusal_is_no_other_error_and_is_audited(doors: Doors, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "graphiti_pkm.audit")
     token, world = doors.add("agent"), everything(doors)

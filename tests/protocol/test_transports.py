@@ -11,7 +11,6 @@ from mcp.client.sse import sse_client
 from mcp.shared.exceptions import MCPError
 from tests.protocol.serving import connected, served
 from tests.protocol.support import DEFAULT_TOOLS, FailingStart, Mode, World, answered, error_of
-from tests.requirements import requirement
 
 from graphiti_pkm.errors import ConfigurationError, Unavailable
 from graphiti_pkm.server.auth.access_gate import check_host
@@ -25,7 +24,6 @@ HTTP = Settings(transport="http", data_dir=NOWHERE)
 MODES: tuple[Mode, ...] = ("auto", "legacy")
 
 
-@requirement("M-97")
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("path", ["/mcp", "/mcp/"])
 async def test_http_answers_with_and_without_trailing_slash(mode: Mode, path: str) -> None:

@@ -4,7 +4,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from tests.requirements import requirement
 
 from graphiti_pkm.cli.flags import given_flags
 from graphiti_pkm.cli.main import build_parser, main, momento
@@ -46,7 +45,6 @@ def test_every_command_and_every_option_of_it_has_a_help_text(command: str) -> N
     assert parser.format_help()  # a stray % would raise here
 
 
-@requirement("M-95")
 def test_every_setting_is_a_flag_of_serve_under_each_of_its_names_and_tells_its_variables() -> None:
     text = " ".join(commands()["serve"].format_help().split())
     offered = commands()["serve"]._option_string_actions
@@ -55,7 +53,6 @@ def test_every_setting_is_a_flag_of_serve_under_each_of_its_names_and_tells_its_
         assert f"[{', '.join(variables_of(name))}]" in text
 
 
-@requirement("M-80", "M-88", "M-90")
 @pytest.mark.parametrize(("setting", "flag"), [(name, flag) for name in ALIASES for flag in flags_of(name)])
 def test_a_flag_under_any_of_its_names_wins_over_every_variable(setting: str, flag: str, tmp_path: Path) -> None:
     values = {
@@ -80,7 +77,6 @@ def test_a_flag_under_any_of_its_names_wins_over_every_variable(setting: str, fl
     assert (shown, loaded.origins[setting]) == (named, "flag")
 
 
-@requirement("C54", "M-95")
 def test_two_flags_of_one_setting_that_differ_are_an_error_and_the_last_of_one_name_counts(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -94,7 +90,6 @@ def test_two_flags_of_one_setting_that_differ_are_an_error_and_the_last_of_one_n
     assert given_flags(options)["port"] == "2"
 
 
-@requirement("M-86", "T53")
 def test_a_password_on_the_command_line_counts_with_a_warning_and_is_not_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -110,7 +105,6 @@ def test_a_password_on_the_command_line_counts_with_a_warning_and_is_not_told(
     assert load_settings({}, {"NEO4J_PASSWORD": "planted-word"}, tmp_path).warnings == ()
 
 
-@requirement("M-96")
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

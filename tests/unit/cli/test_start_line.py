@@ -5,7 +5,6 @@ import logging
 from pathlib import Path
 
 import pytest
-from tests.requirements import requirement
 
 from graphiti_pkm.cli.serve import _effective
 from graphiti_pkm.server.observability.logging import JsonLines, TextLines
@@ -22,7 +21,6 @@ def loaded(tmp_path: Path) -> LoadedSettings:
     return load_settings({"person": "Ada"}, {"NEO4J_USER": "anna"}, tmp_path, FILE)
 
 
-@requirement("C53", "T52", "T53")
 @pytest.mark.parametrize("form", [JsonLines(), TextLines()])
 def test_it_tells_each_value_with_its_origin_and_the_env_file_in_one_line_without_a_secret(
     form: logging.Formatter, loaded: LoadedSettings, tmp_path: Path

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.requirements import requirement
 
 from graphiti_pkm.cli.main import main
 from graphiti_pkm.server.auth.tokens import hash_of, read_tokens
@@ -30,7 +29,6 @@ def as_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
     return json.loads(told(capsys, *arguments, "--json"))
 
 
-@requirement("T53")
 def test_a_token_is_shown_once_and_kept_as_a_hash(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     secret = told(capsys, "create", "anna", "--group", "work", "--group", "home", "--days", "30").splitlines()[0]
     (token,) = read_tokens(tmp_path / "tokens.json")

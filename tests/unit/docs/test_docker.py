@@ -16,7 +16,6 @@ from tests.docker_check.rules import (
     stages,
 )
 from tests.docker_env import ENV_EXAMPLE, REQUIRED, env_example, fixed_by_compose, services, taken_from_env
-from tests.requirements import requirement
 from tests.write_docs import configuration_page
 
 from graphiti_pkm.cli.main import build_parser
@@ -104,7 +103,6 @@ def test_the_profiles_are_those_that_the_product_works_with() -> None:
     assert offered == SUPPORTED_PROFILES
 
 
-@requirement("M-82")
 def test_the_example_of_env_help_and_documentation_name_every_setting_and_no_other() -> None:
     names = set(re.findall(rf"^(?:# )?({ENV_PREFIX}\w+)=$", ENV_EXAMPLE.read_text(encoding="utf-8"), re.MULTILINE))
     assert names == {environment_name(field) for field in Settings.model_fields}
@@ -125,7 +123,6 @@ def test_the_example_of_env_is_what_the_code_says_and_gives_nothing_a_value() ->
     assert re.findall(r"^[A-Z]\w*=.+", text, re.MULTILINE) == []
 
 
-@requirement("M-83")
 @pytest.mark.parametrize("file", [".env", "docker/.env", "docker/librechat.env"])
 def test_files_with_secrets_are_ignored_by_git(file: str) -> None:
     ignored = subprocess.run(["git", "check-ignore", "--no-index", file], cwd=ROOT, check=False, capture_output=True)

@@ -2,7 +2,6 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.requirements import requirement
 from tests.write_docs import DOCS, SETTINGS_FROM, SETTINGS_TO, pages, readme_with_settings
 
 from graphiti_pkm.settings.loader import Settings
@@ -15,7 +14,6 @@ def test_a_generated_page_is_what_the_code_says(file_name: str) -> None:
     assert (DOCS / file_name).read_text(encoding="utf-8") == pages()[file_name], "run `make docs`"
 
 
-@requirement("M-82")
 def test_the_readme_names_every_setting_and_no_other() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert readme == readme_with_settings(readme), "run `make docs`"
@@ -23,7 +21,6 @@ def test_the_readme_names_every_setting_and_no_other() -> None:
     assert set(re.findall(r"`(\w+)`", listed)) == set(Settings.model_fields)
 
 
-@requirement("G-75")
 def test_the_readme_shows_tools_workflow_and_how_to_connect() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for needed in ("make demo", "make test", "LibreChat", "Claude", "VS Code", "Cursor", "get_entity_connections"):
@@ -36,7 +33,6 @@ def test_the_first_two_commands_of_the_readme_are_demo_and_test() -> None:
     assert commands[:2] == ["make demo", "make test"]
 
 
-@requirement("C31")
 def test_the_changelog_starts_with_this_version_and_names_what_is_not_offered() -> None:
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     version = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
@@ -55,7 +51,6 @@ def test_relative_links_in_the_documentation_lead_somewhere() -> None:
     assert broken == []
 
 
-@requirement("E-95")
 def test_the_decisions_about_scratch_graphs_are_recorded_and_linked() -> None:
     page = (DOCS / "reasoning.md").read_text(encoding="utf-8")
     linked = re.findall(r"\]\((adr/\d{4}-[^)#]+)\)", page)

@@ -1,7 +1,6 @@
 """What is stored while the embedding model is away, or is another, gets its vectors later."""
 
 import pytest
-from tests.requirements import requirement
 from tests.worlds.writing_world import WritingWorld
 
 from graphiti_pkm.capabilities.search.assembly import NEIGHBOURS
@@ -42,7 +41,6 @@ async def texts_without_vector(world: WritingWorld) -> int:
     return (await world.graph.embeddings.embedding_size(only_missing=True)).texts
 
 
-@requirement("M-40")
 async def test_with_the_service_away_all_is_stored_and_what_follows_is_said(world: WritingWorld) -> None:
     world.embedder.is_away = True
     answer = await world.tell("Sarah knows Tom. They met in Bonn.", FACT)
@@ -53,7 +51,6 @@ async def test_with_the_service_away_all_is_stored_and_what_follows_is_said(worl
     assert await queued(world) == 1
 
 
-@requirement("M-40", "C51")
 async def test_the_vectors_follow_once_it_answers_again_and_a_long_absence_costs_no_attempt(
     world: WritingWorld,
 ) -> None:
@@ -132,7 +129,6 @@ async def test_a_model_that_is_away_and_a_database_that_is_are_told_apart(world:
         await missing.embed_some("default")
 
 
-@requirement("C51", "T42")
 async def test_vectors_of_a_model_that_is_no_longer_the_memorys_are_not_stored(world: WritingWorld) -> None:
     embed = world.embedder.embed
 
@@ -148,7 +144,6 @@ async def test_vectors_of_a_model_that_is_no_longer_the_memorys_are_not_stored(w
     assert (row.vectors, row.intent.jobs) == ({}, (EmbedMissingJob(),))
 
 
-@requirement("C51", "T43")
 async def test_a_server_of_another_model_searches_by_words_and_says_why(world: WritingWorld) -> None:
     embedder = RecordedEmbedder(world.embedder, world.journal)
     await world.tell("Sarah knows Tom.", FACT)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from tests.fakes import FakeClock, FakeEmbedder, FakeGraph, FakeJournal, FakeLocks
-from tests.requirements import requirement
 
 from graphiti_pkm.capabilities.remember.service import Writing
 from graphiti_pkm.core.context import Context
@@ -124,7 +123,6 @@ async def old() -> Server:
     return server
 
 
-@requirement("C51")
 async def test_the_first_model_is_recorded_in_journal_and_graph_and_agrees_with_itself() -> None:
     server = Server(FakeEmbedder())
     await server.reembedding.agree()
@@ -135,7 +133,6 @@ async def test_the_first_model_is_recorded_in_journal_and_graph_and_agrees_with_
     assert await server.journal.embedding() == RecordedEmbedding(model=own[0], dimension=own[1])
 
 
-@requirement("C51", "T42")
 @pytest.mark.parametrize("other", [Another(), FakeEmbedder(48)])
 async def test_another_model_or_dimension_does_not_start_and_is_told_the_command(
     old: Server, other: FakeEmbedder
@@ -172,7 +169,6 @@ async def test_a_graph_of_other_vectors_than_the_journals_is_noticed_and_made_an
     assert await old.vectors_fit()
 
 
-@requirement("C51", "T42")
 @pytest.mark.parametrize("other", [Another(), FakeEmbedder(48), Another(48)])
 async def test_all_vectors_are_made_anew_in_graph_and_journal_and_back_again(old: Server, other: FakeEmbedder) -> None:
     new = Server(other, old)
@@ -269,7 +265,6 @@ async def test_a_change_that_was_stopped_lets_nobody_start_with_other_vectors(ol
     await Server(Another(48), old).reembedding.agree()
 
 
-@requirement("C51")
 async def test_a_server_of_the_old_model_writes_by_words_and_its_texts_are_embedded_by_the_new_one(old: Server) -> None:
     new = Server(Another(48), old)
     await new.reembed()

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from tests.requirements import requirement
 
 PLANTED = "planted-words-nobody-logs"
 WRITERS = f"""
@@ -55,7 +54,6 @@ def of(lines: list[dict[str, Any]], message: str) -> dict[str, Any]:
     return next(line for line in lines if line["message"] == message)
 
 
-@requirement("G-78")
 def test_every_line_is_an_object_with_time_level_logger_and_message(lines: list[dict[str, Any]]) -> None:
     assert len(lines) == 15
     for line in lines:

@@ -1,7 +1,6 @@
 from pathlib import Path
 
 import pytest
-from tests.requirements import requirement
 
 from graphiti_pkm.errors import ConfigurationError
 from graphiti_pkm.settings.loader import Settings, environment_name, load_settings
@@ -30,7 +29,6 @@ def test_lists_are_separated_by_commas_or_spaces() -> None:
     assert loaded.settings.tools == ("search_nodes", "get_status")
 
 
-@requirement("M-93")
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [
@@ -78,7 +76,6 @@ def test_a_variable_that_is_called_as_ours_and_is_none_is_told(tmp_path: Path) -
     )
 
 
-@requirement("M-81", "T52")
 def test_the_nearest_dotenv_upwards_is_used_and_named(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("GRAPHITI_PKM_PERSON=Ada\n")
     below = tmp_path / "a" / "b"
@@ -88,7 +85,6 @@ def test_the_nearest_dotenv_upwards_is_used_and_named(tmp_path: Path) -> None:
     assert loaded.env_file == tmp_path / ".env"
 
 
-@requirement("M-81", "T52")
 def test_a_named_env_file_is_used_instead_and_must_exist(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("GRAPHITI_PKM_PERSON=Ada\n")
     named = tmp_path / "other.env"

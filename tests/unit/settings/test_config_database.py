@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from tests.requirements import requirement
 
 from graphiti_pkm.cli.flags import given_flags
 from graphiti_pkm.cli.main import build_parser
@@ -32,7 +31,6 @@ def test_the_database_is_the_one_whose_address_is_given(variables: dict[str, str
     assert load(**variables).settings.effective_backend == backend
 
 
-@requirement("M-84")
 def test_a_server_without_an_address_is_the_usual_one_on_this_machine() -> None:
     loaded = load(GRAPHITI_PKM_BACKEND="neo4j")
     assert loaded.settings.neo4j_uri == "bolt://localhost:7687"
@@ -91,7 +89,6 @@ def test_an_address_that_is_none_is_refused_with_one_that_fits_and_not_repeated(
     assert WORD not in f"{raised.value!r}{raised.value.__cause__!r}"
 
 
-@requirement("M-86", "T53")
 @pytest.mark.parametrize("address", [f"bolt://anna:12/{WORD}@db.example", f"bolt://anna:12?{WORD}@db.example"])
 def test_a_password_that_cuts_an_address_short_is_refused_and_not_repeated(address: str) -> None:
     with pytest.raises(ConfigurationError, match="%2F") as raised:
@@ -99,7 +96,6 @@ def test_a_password_that_cuts_an_address_short_is_refused_and_not_repeated(addre
     assert WORD not in raised.value.message
 
 
-@requirement("M-86", "T53")
 def test_user_and_password_in_an_address_are_taken_out_of_it() -> None:
     loaded = load(NEO4J_URI=f"neo4j+s://anna:{WORD}%40x@db.example:1234")
     settings = loaded.settings
@@ -132,7 +128,6 @@ def test_a_password_in_the_address_has_the_level_of_the_address_and_goes_to_no_o
     assert higher.settings.neo4j_password.get_secret_value() == "higher"
 
 
-@requirement("M-86")
 def test_no_password_is_built_in() -> None:
     assert load(NEO4J_URI=NEO4J).settings.neo4j_password is None
 
@@ -149,7 +144,6 @@ def test_what_is_given_for_another_database_is_told_and_not_used() -> None:
     assert load(NEO4J_URI=NEO4J, NEO4J_USER="anna").notes == ()
 
 
-@requirement("M-86", "T53")
 def test_a_password_among_the_options_of_an_address_is_not_shown() -> None:
     settings = load(NEO4J_URI=f"neo4j://db.example:1234/?password={WORD}&tokn={WORD}&policy=x").settings
     assert settings.neo4j_uri == "neo4j://db.example:1234/?password=&tokn=&policy=x"

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from tests.requirements import requirement
 
 from graphiti_pkm.cli.main import main
 from graphiti_pkm.embedding.api import service_of
@@ -25,14 +24,12 @@ def key_of(loaded: LoadedSettings) -> str | None:
     return key.get_secret_value() if key else None
 
 
-@requirement("M-72", "M-90")
 def test_local_is_the_default_and_keeps_no_key_of_openais() -> None:
     loaded = load(KEY)
     assert loaded.settings.embedding_mode == "local"
     assert key_of(loaded) is None
 
 
-@requirement("C52", "M-72")
 @pytest.mark.parametrize("way", ["environment", "yaml", "flag"])
 def test_hybrid_is_refused_with_the_reason_and_what_to_use(
     way: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -57,13 +54,11 @@ def test_another_mode_is_refused() -> None:
         load(mode="remote")
 
 
-@requirement("M-71", "M-89")
 def test_without_a_key_openai_is_refused_naming_the_variables() -> None:
     with pytest.raises(ConfigurationError, match="GRAPHITI_PKM_EMBEDDING_API_KEY or OPENAI_API_KEY"):
         load(mode="api")
 
 
-@requirement("M-89")
 @pytest.mark.parametrize(
     ("url", "expected"),
     [(None, KEY), ("https://api.openai.com/v1/", KEY), (LOCAL, None), ("https://api.openai.com.evil.example/v1", None)],
@@ -80,7 +75,6 @@ def test_a_key_of_our_own_name_comes_first_and_may_stand_in_a_file(tmp_path: Pat
     assert key_of(load(mode="api", base_url=LOCAL, dimension="768", api_key_file=str(tmp_path / "key"))) == KEY
 
 
-@requirement("M-71", "M-88", "T42")
 @pytest.mark.parametrize(
     ("model", "given", "dimension", "is_sent"),
     [

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 from dotenv import dotenv_values
-from tests.requirements import requirement
 
 from graphiti_pkm.errors import ConfigurationError
 from graphiti_pkm.settings.loader import LoadedSettings, load_settings
@@ -20,7 +19,6 @@ def load(environ: dict[str, str], file: str | None = None, directory: Path = Pat
     return load_settings({}, environ, directory, FILES / file if file else None)
 
 
-@requirement("M-84", "M-85", "M-87")
 @pytest.mark.parametrize(
     ("file", "host", "password"),
     [("config-docker-neo4j.yaml", "neo4j", "demodemo"), ("config.yaml", "localhost", None)],
@@ -73,7 +71,6 @@ def test_its_variables_of_a_database_win_over_its_file_as_they_do_there() -> Non
     assert loaded.origins["neo4j_username"] == "NEO4J_USER"
 
 
-@requirement("C54", "M-85")
 def test_its_environment_alone_names_database_and_model() -> None:
     assert {"NEO4J_USER", "MODEL_NAME", "SEMAPHORE_LIMIT"} <= set(ENVIRONMENT)
     loaded = load(ENVIRONMENT)

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from tests.requirements import requirement
 
 from graphiti_pkm.errors import ConfigurationError
 from graphiti_pkm.settings.loader import LoadedSettings, Settings, environment_name, is_secret, load_settings
@@ -41,7 +40,6 @@ def fitting(setting: str) -> str:
     return FITTING.get(setting, "elsewhere")
 
 
-@requirement("M-84", "M-87", "M-91")
 @pytest.mark.parametrize(("setting", "name"), ALIASED)
 def test_another_name_stands_for_the_setting_and_is_told_as_its_origin(setting: str, name: str, tmp_path: Path) -> None:
     more = {"EMBEDDING_MODE": "api"} if setting == "embedding_api_key" else {}
@@ -50,7 +48,6 @@ def test_another_name_stands_for_the_setting_and_is_told_as_its_origin(setting: 
     assert shown(load(tmp_path, **more), setting) == (fitting(setting), f"{tmp_path / '.env'}: {name}")
 
 
-@requirement("M-80", "M-84", "M-93")
 @pytest.mark.parametrize(
     ("setting", "name"),
     [("neo4j_uri", "NEO4J_URI"), ("port", "NEO4J_MCP_SERVER_PORT"), ("neo4j_username", "NEO4J_USER")],
@@ -76,7 +73,6 @@ def test_the_level_decides_whatever_the_name(setting: str, name: str, tmp_path: 
     assert load().origins[setting] == "default"
 
 
-@requirement("C54", "M-85")
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -102,14 +98,12 @@ def test_two_names_that_differ_are_an_error_that_names_both_and_tells_neither_va
     assert "planted" not in f"{raised.value.message}{raised.value!r}{raised.value.__cause__!r}"
 
 
-@requirement("C54")
 def test_the_same_value_twice_and_two_levels_that_differ_are_fine(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("NEO4J_USER=anna\n")
     loaded = load(tmp_path, NEO4J_USERNAME="bert", GRAPHITI_PKM_NEO4J_USERNAME="bert", NEO4J_URI=BOLT)
     assert shown(loaded, "neo4j_username") == ("bert", "GRAPHITI_PKM_NEO4J_USERNAME")
 
 
-@requirement("M-89", "C54")
 def test_openais_key_is_a_fallback_and_no_second_name_of_the_embeddings_key() -> None:
     both = load(EMBEDDING_API_KEY="planted-word-1", EMBEDDING_MODE="api", OPENAI_API_KEY="planted-word-2")
     assert shown(both, "embedding_api_key") == ("planted-word-1", "EMBEDDING_API_KEY")

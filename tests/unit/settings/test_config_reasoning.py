@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from tests.requirements import requirement
 
 from graphiti_pkm.errors import ConfigurationError
 from graphiti_pkm.settings.loader import Settings, environment_name, load_settings
@@ -12,7 +11,6 @@ from graphiti_pkm.settings.scratch_limits import ScratchLimits
 NOWHERE = Path("/nowhere")
 
 
-@requirement("E-27", "E-23", "E-24")
 def test_the_thresholds_of_matching_are_settings() -> None:
     assert (Settings().similarity_threshold, Settings().ambiguity_threshold, Settings().max_candidates) == (
         0.75,
@@ -24,7 +22,6 @@ def test_the_thresholds_of_matching_are_settings() -> None:
     assert (loaded.similarity_threshold, loaded.ambiguity_threshold, loaded.max_candidates) == (0.85, 0.1, 10)
 
 
-@requirement("E-27")
 @pytest.mark.parametrize(
     ("field", "value"),
     [

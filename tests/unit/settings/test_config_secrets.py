@@ -6,7 +6,6 @@ import logging
 from pathlib import Path
 
 import pytest
-from tests.requirements import requirement
 
 from graphiti_pkm.cli.doctor import doctor
 from graphiti_pkm.cli.main import build_parser, main
@@ -35,7 +34,6 @@ def ours(**settings: str) -> dict[str, str]:
     return {environment_name(name): value for name, value in settings.items()}
 
 
-@requirement("T53")
 def test_whatever_is_called_a_key_is_a_secret_and_its_flag_says_who_sees_it() -> None:
     secrets = [name for name in Settings.model_fields if is_secret(name)]
     assert "llm_api_key" in secrets
@@ -136,7 +134,6 @@ def test_a_key_written_wrongly_is_an_error_that_does_not_quote_it(tmp_path: Path
     assert KEY not in f"{raised.value!r}{raised.value.__cause__!r}"
 
 
-@requirement("T53")
 def test_a_key_is_in_no_output_of_doctor_in_no_start_line_and_in_no_repr(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

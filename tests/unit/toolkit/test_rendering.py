@@ -4,8 +4,6 @@ import json
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
-from tests.requirements import requirement
-
 from graphiti_pkm.core.model.answers import (
     AddMemoryResponse,
     DeleteResponse,
@@ -150,7 +148,6 @@ def test_the_group_is_told_where_several_were_searched() -> None:
     assert facts[0]["group_id"] == "t1"
 
 
-@requirement("M-07")
 def test_content_is_shown_as_it_is() -> None:
     content = 'Zeile 1\n\n"שלום" 日本語 🙂 null {}'
     answer = EpisodeSearchResponse(

@@ -16,7 +16,6 @@ from tests.builders import (
     at,
 )
 from tests.corpus import DJANGO, HUB, hub, weeks
-from tests.requirements import requirement
 from tests.worlds.reading_world import UNKNOWN, World, all_pages, text_of
 
 from graphiti_pkm.capabilities.explore.requests import (
@@ -61,7 +60,6 @@ def uuids(answers: list[ConnectionsResponse]) -> list[str]:
 # Connections
 
 
-@requirement("G-04", "C21")
 async def test_all_facts_of_the_entitys_own_group_come_in_both_directions() -> None:
     answer = await connections(await a_hub(), max_connections=200)
     assert answer.total == answer.returned == len(answer.facts) == 90
@@ -69,7 +67,6 @@ async def test_all_facts_of_the_entitys_own_group_come_in_both_directions() -> N
     assert {fact.direction for fact in answer.facts} == {"in", "out"}
 
 
-@requirement("G-06")
 async def test_group_ids_narrow_connections_to_these_groups() -> None:
     world = await a_hub()
     assert (await connections(world, group_ids=[OTHER_GROUP])).total == 30
@@ -78,7 +75,6 @@ async def test_group_ids_narrow_connections_to_these_groups() -> None:
     assert (await connections(world, group_ids=[])).total == 90
 
 
-@requirement("G-20", "C17", "G-12")
 async def test_the_pages_of_a_hub_bring_each_fact_once_and_say_how_many_there_are() -> None:
     world = await a_hub()
     pages = await all_pages(lambda cursor: connections(world, cursor=cursor))
@@ -89,7 +85,6 @@ async def test_the_pages_of_a_hub_bring_each_fact_once_and_say_how_many_there_ar
     assert len(set(uuids(pages))) == len(uuids(pages)) == 90
 
 
-@requirement("G-19")
 async def test_current_facts_come_first_then_the_newest() -> None:
     answer = await connections(await a_hub(), max_connections=200)
     keys = [(fact.status == "current", fact.valid_at or "") for fact in answer.facts]
@@ -97,7 +92,6 @@ async def test_current_facts_come_first_then_the_newest() -> None:
     assert await connections(await a_hub(), max_connections=200) == answer
 
 
-@requirement("G-11")
 async def test_ended_facts_are_included_unless_only_what_holds_now_is_wanted() -> None:
     world = await a_hub()
     everything = await connections(world, max_connections=200)
@@ -106,7 +100,6 @@ async def test_ended_facts_are_included_unless_only_what_holds_now_is_wanted() -
     assert (await connections(world, include_invalidated=False)).total == 70
 
 
-@requirement("G-10", "T19")
 async def test_each_fact_names_both_ends_and_its_direction() -> None:
     answer = await connections(await a_hub(), direction="in")
     incoming = [f for write in hub() for f in write.facts if f.target_uuid == HUB and f.group_id == GROUP]
@@ -116,7 +109,6 @@ async def test_each_fact_names_both_ends_and_its_direction() -> None:
     assert answer.entity == "HUB"
 
 
-@requirement("G-09")
 async def test_facts_have_upstreams_fields_and_never_an_embedding() -> None:
     world = World()
     a, b = an_entity("A"), an_entity("B")
@@ -179,7 +171,6 @@ async def test_a_cursor_with_other_filters_is_refused() -> None:
     assert (await connections(world, cursor=cursor, max_connections=10)).returned == 10
 
 
-@requirement("G-81")
 async def test_as_of_shows_what_held_then_and_tells_what_is_only_possible() -> None:
     world = World()
     sarah, berlin, paris, rome = (an_entity(name) for name in ("Sarah", "Berlin", "Paris", "Rome"))
@@ -232,7 +223,6 @@ async def test_a_relation_is_found_however_it_is_spelt() -> None:
     assert "2 fact(s), none of them under these filters" in nothing.message
 
 
-@requirement("G-13", "G-36")
 async def test_an_unknown_entity_is_told_from_one_without_connections() -> None:
     world = await a_hub()
     lone, seen = an_entity("Lone"), an_entity("Seen")
@@ -248,7 +238,6 @@ async def test_an_unknown_entity_is_told_from_one_without_connections() -> None:
     assert "no such entity" in (await connections(world, "non-existent-uuid")).message
 
 
-@requirement("G-37")
 async def test_a_group_without_data_gives_an_empty_answer_that_says_what_the_groups_hold() -> None:
     world = await a_hub()
     answer = await connections(world, group_ids=["non-existent-group"])
@@ -264,7 +253,6 @@ async def test_a_bad_date_is_an_error_that_names_the_parameter(parameter: str) -
         await connections(await a_hub(), **{parameter: "last Tuesday"})
 
 
-@requirement("G-39", "T04")
 async def test_answers_at_default_and_maximal_limits_stay_bounded_with_the_longest_facts() -> None:
     world = World()
     centre = an_entity("Centre " + "é" * 190)
@@ -279,7 +267,6 @@ async def test_answers_at_default_and_maximal_limits_stay_bounded_with_the_longe
         assert len(set(uuids(pages))) == len(uuids(pages)) == 300
 
 
-@requirement("G-39")
 async def test_ordinary_facts_fill_the_default_page() -> None:
     answer = await connections(await a_hub())
     assert answer.returned == 50
@@ -289,7 +276,6 @@ async def test_ordinary_facts_fill_the_default_page() -> None:
 # Timeline
 
 
-@requirement("G-25", "C18", "G-28")
 async def test_few_episodes_come_oldest_first() -> None:
     world = World()
     await world.given(*weeks()[:4])
@@ -298,7 +284,6 @@ async def test_few_episodes_come_oldest_first() -> None:
     assert answer.message == "Found 3 episode(s) mentioning entity"
 
 
-@requirement("G-34", "T16", "G-21")
 async def test_the_newest_window_is_printed_oldest_first_and_its_cursor_leads_to_older_ones() -> None:
     world = await django_weeks()
     first, second = await all_pages(lambda cursor: timeline(world, cursor=cursor))
@@ -318,7 +303,6 @@ async def test_oldest_first_pages_forward() -> None:
     assert names == [f"Week {i}" for i in range(1, 26)]
 
 
-@requirement("G-23", "G-38")
 async def test_group_ids_narrow_the_timeline() -> None:
     world = await django_weeks()
     answer = await timeline(world, group_ids=[OTHER_GROUP])
@@ -326,7 +310,6 @@ async def test_group_ids_narrow_the_timeline() -> None:
     assert {episode.group_id for episode in answer.episodes} == {OTHER_GROUP}
 
 
-@requirement("G-81")
 async def test_dates_filter_the_timeline_half_open() -> None:
     later = await timeline(await django_weeks(), valid_after="2025-03-01")
     assert [episode.name for episode in later.episodes] == [f"Week {week}" for week in range(9, 26)]
@@ -364,7 +347,6 @@ async def test_a_life_of_mentions_is_counted_by_year_where_it_is_long_ago() -> N
     assert sum(months.values()) == 240
 
 
-@requirement("G-29")
 async def test_an_entity_that_no_episode_mentions_is_told_from_an_unknown_one() -> None:
     world = await a_hub()
     answer = await timeline(world, HUB)
@@ -382,7 +364,6 @@ async def test_a_pending_back_link_job_is_said() -> None:
     assert "still being linked" in str((await timeline(world)).linking)
 
 
-@requirement("G-27", "T04")
 async def test_long_contents_are_cut_and_can_be_read_on_to_the_end() -> None:
     world = World()
     sarah = an_entity("Sarah")
@@ -431,7 +412,6 @@ async def test_no_content_on_request() -> None:
 # Look-ups
 
 
-@requirement("G-66", "T31")
 async def test_the_newest_episodes_by_valid_at_come_first() -> None:
     world = await django_weeks()
     pages = await all_pages(
@@ -466,7 +446,6 @@ async def test_episodes_asked_for_come_in_the_order_asked_in_pages() -> None:
         await world.exploring.get_episodes(world.caller, GetEpisodes(content_offset=5))
 
 
-@requirement("G-68")
 async def test_entities_of_episodes_come_by_name_in_pages() -> None:
     world = World()
     names = [an_entity(f"Person {i:02d}") for i in range(12)]
@@ -484,7 +463,6 @@ async def test_entities_of_episodes_come_by_name_in_pages() -> None:
     assert pages[0].unknown_episodes == [UNKNOWN]
 
 
-@requirement("G-67")
 async def test_one_fact_is_read_by_its_uuid_or_is_not_found() -> None:
     world = await a_hub()
     known = (await connections(world)).facts[0]
@@ -512,7 +490,6 @@ async def test_an_entity_is_read_with_aliases_and_current_facts_and_an_episode_w
             await read(world.caller, UNKNOWN)
 
 
-@requirement("G-40")
 @pytest.mark.parametrize("label", [None, "Person", "Decision_2"])
 async def test_entities_of_any_type_are_traversed(label: str | None) -> None:
     world = World()
@@ -523,7 +500,6 @@ async def test_entities_of_any_type_are_traversed(label: str | None) -> None:
     assert (await timeline(world, thing.uuid)).total == 1
 
 
-@requirement("G-38")
 async def test_nothing_of_another_person_is_reached_by_uuid() -> None:
     world = await a_hub()
     await world.given(*weeks())
@@ -553,7 +529,6 @@ async def test_nothing_of_another_person_is_reached_by_uuid() -> None:
             await reading
 
 
-@requirement("G-02")
 async def test_traversal_asks_no_model_and_a_dead_database_is_said() -> None:
     world = await a_hub()
     world.embedder.calls.clear()

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from tests.builders import at
 from tests.fakes.extractor import FakeExtractor
-from tests.requirements import requirement
 from tests.worlds.extraction_world import ExtractionWorld, Findings
 
 from graphiti_pkm.capabilities.extraction.service import Extracting, Pace
@@ -191,7 +190,6 @@ async def test_a_failure_is_told_with_reason_and_remedy(world: World) -> None:
     assert whole.extraction_model == "fake-1"
 
 
-@requirement("G-65")
 async def test_whoever_wants_communities_updated_is_told_what_does_it(world: World) -> None:
     for wanted, said in ((True, True), (False, False)):
         answer = await world.add(f"Anna likes tea: {wanted}.", update_communities=wanted)

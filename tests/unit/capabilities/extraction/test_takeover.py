@@ -7,7 +7,6 @@ from tests.builders import at
 from tests.fakes.extractor import FakeExtractor
 from tests.fakes.shared_readings import FakeReadings
 from tests.fakes.tables import Tables
-from tests.requirements import requirement
 from tests.worlds.extraction_world import ExtractionWorld, Findings
 
 from graphiti_pkm.capabilities.extraction.service import Extracting, Pace
@@ -108,7 +107,6 @@ async def gone(server: Server, *others: Server) -> None:
             await other.takeover.run_once()
 
 
-@requirement("T24")
 async def test_a_job_of_a_server_that_is_gone_is_read_by_another_once(one: Server, two: Server) -> None:
     episode = await one.add()
     await gone(one, two)

@@ -2,7 +2,6 @@
 
 import pytest
 from tests.builders import GROUP, OTHER_GROUP, a_fact, a_write, an_entity, an_episode
-from tests.requirements import requirement
 from tests.worlds.writing_world import WritingWorld
 
 from graphiti_pkm.capabilities.forget.clearing import Clearing
@@ -38,7 +37,6 @@ class World(WritingWorld):
         return {entity.group_id for entity in self.graph.tables.entities.values()}
 
 
-@requirement("T33", "G-67")
 async def test_the_first_call_shows_what_would_go_and_the_second_clears_it() -> None:
     world = await World().filled()
     preview = await world.clear(GROUP)

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from tests.builders import RECORDED, a_change, a_fact, a_mention, a_name, a_passage, a_write, an_entity, an_episode, at
-from tests.requirements import requirement
 from tests.worlds.reading_world import UNKNOWN, World
 
 from graphiti_pkm.capabilities.forget.requests import DeleteEntityEdge, DeleteEpisode
@@ -14,7 +13,6 @@ from graphiti_pkm.core.model.records import Fact, WriteKind
 from graphiti_pkm.errors import InvalidInput, NotAllowed, NotFound, WriteFailed, WritePending
 
 
-@requirement("T30")
 async def test_an_episode_takes_only_what_nothing_else_supports() -> None:
     world = World()
     note, other = an_episode(), an_episode("Sarah again.")
@@ -78,7 +76,6 @@ async def test_the_words_of_a_deleted_episode_do_not_live_on_in_a_shared_fact() 
     assert world.graph.tables.vectors[fact.uuid] == vector
 
 
-@requirement("G-67")
 async def test_an_unknown_or_malformed_episode_is_an_error_and_a_second_delete_says_it_is_gone() -> None:
     world = World()
     note = an_episode()

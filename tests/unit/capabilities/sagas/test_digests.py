@@ -9,7 +9,6 @@ import pytest
 from tests.builders import GROUP, OTHER_GROUP, a_fact, a_name, a_write, an_entity, at, new_uuid
 from tests.fakes.digester import FakeDigester
 from tests.fakes.extractor import FakeExtractor
-from tests.requirements import requirement
 from tests.worlds.extraction_world import ExtractionWorld
 
 from graphiti_pkm.capabilities.extraction.service import Extracting, Pace
@@ -121,7 +120,6 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(digests, "LONGEST_WAIT", 0.0)
 
 
-@requirement("G-68")
 async def test_a_saga_is_summarised_by_one_write_and_again_only_with_what_is_new(running: World) -> None:
     world = running
     await world.into("Trip", "First.", "Second.")
@@ -253,7 +251,6 @@ async def test_a_failure_is_told_with_what_to_do_and_a_further_call_goes_on(runn
     assert len(running.queue.table) == 1
 
 
-@requirement("G-68")
 async def test_communities_are_replaced_as_a_whole_by_one_write(running: World) -> None:
     world = running
     first, second = await world.people(joined=3), await world.people(joined=2)
@@ -354,7 +351,6 @@ async def test_a_database_that_is_away_costs_no_attempt(world: World) -> None:
     assert (job.state, job.attempts) == ("queued", 0)
 
 
-@requirement("G-65", "G-68")
 async def test_without_a_model_both_say_what_to_do(world: World) -> None:
     await world.into("Trip", "First.")
     without = Digests(

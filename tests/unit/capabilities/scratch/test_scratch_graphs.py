@@ -5,7 +5,6 @@ from datetime import timedelta
 
 import pytest
 from tests.fakes import FakeClock, FakeEmbedder
-from tests.requirements import requirement
 
 from graphiti_pkm.capabilities.scratch.limits import ScratchNode
 from graphiti_pkm.capabilities.scratch.matching.matching import Matcher, Missing
@@ -57,7 +56,6 @@ def world() -> World:
     return World()
 
 
-@requirement("T71", "E-43")
 async def test_a_graph_in_use_stays_and_its_use_counts_to_the_end(world: World) -> None:
     await world.nodes.add_node(LOCAL, AddNode(label="A", graph="used"))
     await world.nodes.add_node(LOCAL, AddNode(label="A", graph="idle"))
@@ -81,7 +79,6 @@ async def test_a_clock_that_is_set_neither_ends_nor_keeps_a_graph(world: World, 
     assert await world.names() == []
 
 
-@requirement("C41", "T72")
 async def test_a_tenant_is_what_a_caller_may_see_whatever_token_or_tier_it_comes_with(world: World) -> None:
     await world.nodes.add_node(ANNA, AddNode(label="A"))
     for same in (Caller(principal="anna", tier="librarian"), Caller(principal="anna", tier="reader", read_only=True)):
@@ -145,7 +142,6 @@ class SlowEmbedder(FakeEmbedder):
         return await super().embed(texts, patience)
 
 
-@requirement("E-36")
 async def test_while_labels_are_embedded_the_same_graph_answers() -> None:
     embedder = SlowEmbedder()
     world = World(embedder=embedder)

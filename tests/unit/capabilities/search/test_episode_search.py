@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from tests.builders import GROUP, OTHER_GROUP, a_mention, a_name, a_passage, a_write, an_entity, an_episode, at
-from tests.requirements import requirement
 from tests.worlds.reading_world import World, all_pages
 
 from graphiti_pkm.capabilities.search.requests import SearchEpisodes
@@ -109,7 +108,6 @@ async def test_an_entity_named_in_the_question_lifts_the_episodes_that_mention_i
     assert [one.uuid for one in answer.episodes] == [told[mentioned].uuid, told[1 - mentioned].uuid]
 
 
-@requirement("G-69")
 async def test_a_hit_says_where_its_best_sentence_stands() -> None:
     world = World()
     text = "It rained all day. The budget was cut by half. We went home."

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from tests.builders import OTHER_GROUP, a_fact, a_name, a_write, an_entity, an_episode, an_update, at, new_uuid
-from tests.requirements import requirement
 from tests.worlds.reading_world import UNKNOWN, World, all_pages
 
 from graphiti_pkm.capabilities.explore.requests import GetEntityConnections, GetEntityEdge
@@ -140,7 +139,6 @@ async def test_a_list_comes_in_pages_that_hold_every_fact_once(told: ParsedReque
         await told.facts(edge_types=["LIKES"], max_facts=7, cursor=pages[0].next_cursor)
 
 
-@requirement("G-11", "G-64", "G-81")
 async def test_known_at_shows_the_record_as_it_was_and_as_of_the_world_by_it(told: ParsedRequest) -> None:
     works = told.works()
     await told.begin(works)

@@ -6,7 +6,6 @@ import pytest
 from pydantic import ValidationError
 from tests.builders import GROUP, OTHER_GROUP, a_fact, a_mention, a_name, a_passage, a_write, an_entity, an_episode, at
 from tests.corpus import dense, hub
-from tests.requirements import requirement
 from tests.worlds.reading_world import UNKNOWN, World, all_pages, text_of
 
 from graphiti_pkm.capabilities.search.requests import SearchEpisodes, SearchMemoryFacts, SearchNodes
@@ -151,7 +150,6 @@ async def test_nearness_to_a_centre_lifts_and_an_unknown_centre_is_an_error() ->
         await nodes(world, "plan", center_node_uuid=UNKNOWN)
 
 
-@requirement("G-63", "T32")
 async def test_thirty_asked_for_are_thirty() -> None:
     world = World()
     await world.given(*dense()[:3])
@@ -159,7 +157,6 @@ async def test_thirty_asked_for_are_thirty() -> None:
     assert answer.returned == len(answer.nodes) == 30
 
 
-@requirement("T02", "G-38")
 async def test_a_name_in_another_group_is_another_entity() -> None:
     world = World()
     for group in (GROUP, OTHER_GROUP):
@@ -179,7 +176,6 @@ async def test_another_person_finds_nothing() -> None:
     assert answer.scope.other_groups is None
 
 
-@requirement("C21")
 async def test_searches_read_the_default_group_unless_told_otherwise() -> None:
     world = await a_world(an_entity("Sarah"))
     answer = await world.searching.search_nodes(world.caller, SearchNodes(query="Sarah"))
@@ -199,7 +195,6 @@ async def test_a_query_without_a_word_or_with_broken_characters_is_an_error(sear
         await search(await a_world(), query)
 
 
-@requirement("T05")
 @pytest.mark.parametrize(
     "query", ["C++ (a/b)", 'sarah"', "-sarah @name:{x}", "the and of", "東京", "שרה", "sarah " * 20_000]
 )
@@ -240,7 +235,6 @@ async def test_without_a_model_words_alone_are_searched_and_that_is_said(search:
 # Facts
 
 
-@requirement("G-64", "T07")
 async def test_dates_and_relations_filter_facts_before_they_are_ranked() -> None:
     world = World()
     await world.given(*hub())
@@ -255,7 +249,6 @@ async def test_dates_and_relations_filter_facts_before_they_are_ranked() -> None
         await facts(world, "hub", invalid_at_before="soon")
 
 
-@requirement("G-64")
 @pytest.mark.parametrize("value", [0, -1, 201])
 async def test_limits_are_checked(value: int) -> None:
     with pytest.raises(ValidationError, match="max_facts"):
@@ -271,7 +264,6 @@ async def test_facts_near_a_centre_come_first() -> None:
         assert answer.facts[0].source_node_name == other
 
 
-@requirement("T08")
 async def test_scores_are_shown_between_nothing_and_one() -> None:
     world = World()
     await world.given(*hub())
@@ -328,7 +320,6 @@ async def test_searches_at_their_maxima_stay_bounded_with_the_longest_records() 
 # Episodes
 
 
-@requirement("G-69")
 async def test_episodes_show_their_best_sentence_and_the_text_around_it() -> None:
     world = World()
     filler = "Nothing of note happened on that day. " * 60

@@ -8,7 +8,6 @@ import pytest
 from tests.builders import RECORDED, a_community, a_mention, a_saga, a_step, a_write, an_entity, an_episode
 from tests.fakes.reads import FakeEpisodes
 from tests.fakes.sagas import FakeSagas
-from tests.requirements import requirement
 from tests.worlds.writing_world import WritingWorld
 
 from graphiti_pkm.capabilities.forget.deleting import Deleting
@@ -71,7 +70,6 @@ def world() -> World:
     return World()
 
 
-@requirement("G-65")
 async def test_episodes_of_a_saga_form_a_chain(world: World) -> None:
     answer = await world.into("Trip", "first", reference_time="2025-05-01")
     one, (two, three) = answer.episode_uuid, await world.told("second", "third")

@@ -4,7 +4,6 @@ import re
 
 import pytest
 from tests.builders import a_write, an_entity
-from tests.requirements import requirement
 from tests.worlds.reading_world import World
 
 from graphiti_pkm.core.model.access import LOCAL, Caller
@@ -45,7 +44,6 @@ def test_names_in_the_form_of_a_stored_id_are_refused(caller: Caller) -> None:
         groups.one(caller, groups.one(BEN, "work"))
 
 
-@requirement("G-06")
 def test_a_single_name_is_a_list_of_one_and_an_empty_list_counts_as_omitted() -> None:
     groups = World().groups
     assert groups.many(LOCAL, "a") == ("a",)

@@ -2,7 +2,6 @@
 
 import pytest
 from tests.builders import a_write, an_entity
-from tests.requirements import requirement
 from tests.worlds.reading_world import UNKNOWN, World
 
 from graphiti_pkm.core.identity.uuids import resolve_uuid
@@ -36,7 +35,6 @@ async def test_a_start_that_fits_several_names_them() -> None:
     assert TWIN in raised.value.message
 
 
-@requirement("G-35")
 @pytest.mark.parametrize(
     "text", ["invalid-uuid", "", "1234567", "12345678-zzzz", "123456789-aaaa", LONE + "0", "Sarah", "\ud800", "1\0"]
 )
@@ -56,7 +54,6 @@ async def test_the_start_of_another_persons_uuid_fits_nothing() -> None:
         await resolved(await a_world(), LONE[:8], Caller(principal="anna"))
 
 
-@requirement("C20")
 @pytest.mark.parametrize("text", [UNKNOWN, "non-existent-uuid"])
 async def test_a_whole_uuid_that_nothing_has_is_returned_as_it_is(text: str) -> None:
     assert await resolved(await a_world(), text) == text

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from tests.requirements import requirement
 
 from graphiti_pkm.core.model.access import Caller, Token, caller_by
 from graphiti_pkm.errors import NotAllowed
@@ -26,7 +25,6 @@ def test_without_tokens_the_local_user_calls_and_a_user_header_is_refused() -> N
         caller_by(None, ["eve"], read_only=False)
 
 
-@requirement("K-08")
 def test_principal_groups_and_tier_are_those_of_the_token() -> None:
     caller = caller_by(a_token(groups=("work",)), [], read_only=False)
     assert (caller.principal, caller.groups, caller.read_only) == ("anna", ("work",), False)

@@ -4,7 +4,6 @@ from array import array
 
 import pytest
 from tests.builders import a_fact, a_write, an_entity, an_episode
-from tests.requirements import requirement
 
 from graphiti_pkm.core.model.records import Deletions, EmbeddedFact, Forgetting, NewVectors, WriteIntent, WriteKind
 from graphiti_pkm.core.model.redaction import redacted
@@ -39,7 +38,6 @@ def left_after(write: WriteIntent) -> set[str]:
     return set(vectors)
 
 
-@requirement("C51")
 def test_a_deleted_episode_takes_the_vectors_of_its_passages_facts_and_entities() -> None:
     gone = Deletions(episodes=(NOTE.uuid,), entities=(SARAH.uuid,), facts=(FACT.uuid,))
     left = left_after(a_write(kind=WriteKind.DELETE_EPISODE, deletions=gone, forgets=Forgetting()))

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 
 import pytest
 from pydantic import ValidationError
-from tests.requirements import requirement
 
 from graphiti_pkm.capabilities.explore.requests import GetEntityConnections
 from graphiti_pkm.core.reading.confirmation import confirmation, is_confirmed
@@ -92,14 +91,12 @@ def test_an_endless_cursor_is_refused() -> None:
         decode_cursor(SIGNER, "A" * 1_000_000, FILTERS)
 
 
-@requirement("G-07", "T18")
 @pytest.mark.parametrize("value", [0, -1, 201])
 def test_limits_outside_their_range_are_refused_by_name(value: int) -> None:
     with pytest.raises(ValidationError, match="max_connections"):
         GetEntityConnections(entity_uuid="me", max_connections=value)
 
 
-@requirement("C19", "G-24")
 def test_stated_defaults_and_maxima() -> None:
     assert (CONNECTIONS.default, CONNECTIONS.maximum) == (50, 200)
     assert (TIMELINE.default, TIMELINE.maximum) == (20, 100)

@@ -1,7 +1,6 @@
 """Which Neo4j is new enough: what Graphiti asks for, and its vector indexes."""
 
 import pytest
-from tests.requirements import requirement
 
 from graphiti_pkm.errors import ConfigurationError
 from graphiti_pkm.storage.graph.neo4j.schema import check_version
@@ -19,7 +18,6 @@ class Neo4jOf:
         return [[{"version": self._version}]]
 
 
-@requirement("M-73", "C56")
 @pytest.mark.parametrize("version", ["4.4.30", "5.11.0", "5.25.1", "5.9.0-drop01"])
 async def test_an_older_one_is_refused_with_what_is_needed_and_what_to_do(version: str) -> None:
     with pytest.raises(ConfigurationError, match=f"version {version}; 5.26 or newer is needed. Update it, or"):

@@ -6,7 +6,6 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
-from tests.requirements import requirement
 from tests.unit.capabilities.scratch.algorithms.random_graphs import SEED, Case, cases, told
 
 from graphiti_pkm.capabilities.scratch.algorithms.paths import cheapest_path, distances, shortest_path
@@ -81,7 +80,6 @@ def test_a_cheapest_path_costs_what_networkxs_does() -> None:
                 assert sum(known[one][other]["weight"] for one, other in pairwise(path)) == cost
 
 
-@requirement("E-97")
 def test_the_cheaper_of_two_routes_is_the_longer_one_and_negative_weights_are_refused() -> None:
     view = view_of([0, 1, 2], [(0, 1), (1, 2), (0, 2)], [1, 1, 5])
     assert shortest_path(view, 0, 2) == [0, 2]
@@ -90,7 +88,6 @@ def test_the_cheaper_of_two_routes_is_the_longer_one_and_negative_weights_are_re
         cheapest_path(view_of([0, 1], [(0, 1)], [-1]), 0, 1)
 
 
-@requirement("T61")
 def test_simple_paths_are_networkxs_each_once_and_the_shortest_first() -> None:
     for case in cases(least_nodes=1, most_nodes=7):
         longest = case.draw.randint(1, 6)

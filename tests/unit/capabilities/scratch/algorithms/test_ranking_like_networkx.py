@@ -5,7 +5,6 @@ from collections.abc import Callable
 import networkx as nx
 import numpy as np
 import pytest
-from tests.requirements import requirement
 from tests.unit.capabilities.scratch.algorithms.random_graphs import SEED, Case, cases, told
 
 from graphiti_pkm.capabilities.scratch.algorithms.communities import communities, modularity
@@ -42,7 +41,6 @@ def test_pagerank_is_networkxs_with_and_without_weights() -> None:
                 assert pagerank(weighted).tolist() == pytest.approx(list(known.values()), abs=1e-7)
 
 
-@requirement("T64")
 def test_pagerank_of_the_documents_example_is_what_networkx_says_not_the_document() -> None:
     view = view_of(range(4), [(0, 1), (0, 2), (1, 3), (2, 3)])  # api, auth, users, database
     assert pagerank(view).tolist() == pytest.approx([0.1375, 0.1959, 0.1959, 0.4706], abs=5e-5)

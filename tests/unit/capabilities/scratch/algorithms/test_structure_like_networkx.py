@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import networkx as nx
 import pytest
-from tests.requirements import requirement
 from tests.unit.capabilities.scratch.algorithms.random_graphs import SEED, cases, told
 
 from graphiti_pkm.capabilities.scratch.algorithms import structure
@@ -72,7 +71,6 @@ def test_a_cycle_is_told_of_each_graph_that_has_one() -> None:
             )
 
 
-@requirement("T62")
 def test_the_edges_to_drop_are_those_that_networkxs_transitive_reduction_lacks() -> None:
     for case in cases(most_nodes=12, acyclic=True):
         with told(case):
@@ -104,7 +102,6 @@ def test_a_removal_does_what_it_does_in_networkx() -> None:
                 assert set(lost.get(one, ())) == reached[one] - nx.descendants(known, one)
 
 
-@requirement("T63")
 def test_graphs_without_nodes_or_edges_have_an_answer() -> None:
     alone = view_of([7], [])
     assert (

@@ -1,7 +1,6 @@
 """DOT as people and models write it."""
 
 import pytest
-from tests.requirements import requirement
 
 from graphiti_pkm.capabilities.scratch.formats.registry import parse
 from graphiti_pkm.capabilities.scratch.limits import Content
@@ -38,7 +37,6 @@ def test_the_label_of_an_edge_is_its_relation_without_quotes() -> None:
     assert edges(said) == [("AuthController", "AuthService", "calls")]
 
 
-@requirement("T66")
 def test_nodes_in_subgraphs_stay_quotes_go_and_ports_make_no_nodes() -> None:
     said = read(
         """strict digraph "my graph" {
@@ -87,7 +85,6 @@ def test_the_fields_of_a_record_are_no_label(shape: str) -> None:
     assert labels(read(f'digraph {{ node [shape={shape}]; a [label="<f0> one|two"]; a:f0 -> b }}')) == ["a", "b"]
 
 
-@requirement("E-96", "C39")
 def test_an_edge_without_direction_is_stored_once_with_a_warning() -> None:
     said = read("graph { a -- b; b -- a; b -- c [label=knows]; c -- b [label=knows] }")
     assert edges(said) == [("a", "b", "related_to"), ("b", "c", "knows")]

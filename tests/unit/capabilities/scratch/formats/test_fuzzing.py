@@ -4,7 +4,6 @@ import time
 from typing import get_args
 
 import pytest
-from tests.requirements import requirement
 from tests.unit.capabilities.scratch.formats.fuzzing import SAMPLES, mutated
 
 from graphiti_pkm.capabilities.scratch.formats.registry import LARGEST_TEXT, ReadFormat, WriteFormat, parse, write
@@ -33,7 +32,6 @@ def said_or_refusal(text: str, text_format: ReadFormat, graph: ScratchGraph) -> 
 @pytest.mark.parametrize("text_format", SAMPLES)
 @pytest.mark.parametrize("first", range(0, _A_FORMAT, _A_TEST))
 @pytest.mark.timeout(30)  # the watchdog over all of them: no single one may hang
-@requirement("E-82")
 def test_almost_right_texts(text_format: ReadFormat, first: int) -> None:
     taken, slowest = 0, (0.0, 0)
     for seed in range(first, first + _A_TEST):

@@ -4,7 +4,6 @@ import io
 
 import networkx as nx
 import pytest
-from tests.requirements import requirement
 
 from graphiti_pkm.capabilities.scratch.formats.registry import parse, write
 from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
@@ -27,7 +26,6 @@ EXTERNAL = (
 )
 
 
-@requirement("T67")
 def test_nothing_is_declared_resolved_or_fetched_and_nested_properties_are_written() -> None:
     for text in (BOMB, EXTERNAL, '<!DOCTYPE graphml SYSTEM "http://localhost/x.dtd"><graphml/>'):
         with pytest.raises(InvalidInput, match="document type and entity declarations are not supported"):
@@ -36,7 +34,6 @@ def test_nothing_is_declared_resolved_or_fetched_and_nested_properties_are_writt
     assert read(write(content, "graphml")) == content
 
 
-@requirement("E-81")
 def test_networkx_reads_ours_and_we_read_networkx() -> None:
     content = Content(
         (ScratchNode("Auth & Co", "service", {"port": 80, "open": True, "load": 0.5}), ScratchNode("<B>")),

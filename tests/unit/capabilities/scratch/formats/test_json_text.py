@@ -4,7 +4,6 @@ import json
 
 import networkx as nx
 import pytest
-from tests.requirements import requirement
 
 from graphiti_pkm.capabilities.scratch.formats.registry import parse
 from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
@@ -16,7 +15,6 @@ def read(said: object, limits: ScratchLimits | None = None) -> Content:
     return parse(said if isinstance(said, str) else json.dumps(said), "json", limits or ScratchLimits())
 
 
-@requirement("E-80")
 def test_the_shape_of_the_document() -> None:
     said = read(
         {

@@ -6,7 +6,6 @@ import subprocess
 from typing import Any
 
 import pytest
-from tests.requirements import requirement
 
 from graphiti_pkm.capabilities.scratch.formats.registry import ReadFormat, parse, write
 from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
@@ -112,7 +111,6 @@ def edges(content: Content) -> list[tuple[str, str, str]]:
     return [(edge.source, edge.target, edge.relation) for edge in content.edges]
 
 
-@requirement("E-77")
 @pytest.mark.parametrize("text_format", ["json", "graphml", "dot", "csv", "tsv"])
 def test_a_round_trip(text_format: ReadFormat) -> None:
     for seed in range(300):
@@ -129,7 +127,6 @@ def test_a_round_trip(text_format: ReadFormat) -> None:
         assert write(content, text_format) == text
 
 
-@requirement("E-83")
 def test_graphviz_accepts_what_is_written_as_dot() -> None:
     content = some_content(random.Random(1))  # noqa: S311
     text = write(content, "dot")

@@ -1,7 +1,6 @@
 """Lists of edges as spreadsheets and other programs write them, and what such a list leaves out."""
 
 import pytest
-from tests.requirements import requirement
 
 from graphiti_pkm.capabilities.scratch.formats.registry import left_out, parse, write
 from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
@@ -17,7 +16,6 @@ def edges(content: Content) -> list[tuple[str, str, str]]:
     return [(edge.source, edge.target, edge.relation) for edge in content.edges]
 
 
-@requirement("E-79")
 @pytest.mark.parametrize(
     "text",
     [

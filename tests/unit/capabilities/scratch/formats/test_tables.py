@@ -1,7 +1,6 @@
 """Lists of edges as CSV and TSV."""
 
 import pytest
-from tests.requirements import requirement
 
 from graphiti_pkm.capabilities.scratch.formats.registry import ReadFormat, parse, write
 from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge
@@ -17,7 +16,6 @@ def edges(content: Content) -> list[tuple[str, str, str]]:
     return [(edge.source, edge.target, edge.relation) for edge in content.edges]
 
 
-@requirement("E-79")
 @pytest.mark.parametrize("text_format", ["csv", "tsv"])
 @pytest.mark.parametrize(
     "text",

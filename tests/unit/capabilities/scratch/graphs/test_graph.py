@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import networkx as nx
 import pytest
-from tests.requirements import requirement
 
 from graphiti_pkm.capabilities.scratch.graphs.graph import Applied, ScratchGraph
 from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
@@ -142,7 +141,6 @@ def test_a_page_goes_on_after_any_edge(seed: int) -> None:
         assert list(graph.edges(source=edge.source, after=edge.sequence)) == of_source
 
 
-@requirement("E-61", "T54")
 def test_two_relations_between_the_same_nodes_are_two_edges() -> None:
     graph = _graph(("A", "B", "calls"), ("A", "B", "imports"), ("a", "b", "Calls"))
     assert [edge.relation for edge in graph.edges()] == ["calls", "imports"]
@@ -181,7 +179,6 @@ def test_what_changes_nothing_leaves_the_version() -> None:
     assert graph.version > before
 
 
-@requirement("E-07", "T68")
 @pytest.mark.parametrize(
     ("limits", "named"),
     [

@@ -3,7 +3,6 @@
 from itertools import combinations
 
 import pytest
-from tests.requirements import requirement
 
 from graphiti_pkm.capabilities.scratch.graphs.label_forms import Likeness, loose_key, words
 from graphiti_pkm.core.model.names import same_key
@@ -27,7 +26,6 @@ def test_case_spaces_hyphens_and_underscores_make_no_other_node(spellings: tuple
     assert len({same_key(label) for label in spellings}) == 1
 
 
-@requirement("T55")
 @pytest.mark.parametrize(
     "labels",
     [
@@ -44,7 +42,6 @@ def test_what_punctuation_tells_apart_stays_apart(labels: tuple[str, ...]) -> No
     assert all(same_key(label) for label in labels)
 
 
-@requirement("T55")
 def test_punctuation_is_left_out_to_find_and_nothing_is_found_by_nothing() -> None:
     assert {loose_key(label) for label in ("C", "C++", "C#", "c.")} == {"c"}
     assert loose_key(".env") == loose_key("env")
@@ -53,7 +50,6 @@ def test_punctuation_is_left_out_to_find_and_nothing_is_found_by_nothing() -> No
     assert similarity("->", "=>") == 0.0
 
 
-@requirement("T57")
 @pytest.mark.parametrize(
     ("label", "phrase"),
     [
@@ -76,7 +72,6 @@ def test_a_name_is_embedded_as_words(label: str, phrase: str) -> None:
     assert words(label) == phrase
 
 
-@requirement("T57")
 @pytest.mark.parametrize(
     ("query", "label"),
     [

@@ -4,7 +4,6 @@ import math
 import random
 
 import pytest
-from tests.requirements import requirement
 
 from graphiti_pkm.capabilities.scratch.graphs.label_vectors import LabelVectors
 
@@ -14,7 +13,6 @@ def _cosine(first: list[float], second: list[float]) -> float:
     return dot / (math.hypot(*first) * math.hypot(*second))
 
 
-@requirement("T70")
 @pytest.mark.parametrize("seed", range(20))
 def test_the_nearest_are_those_of_a_plain_walk_through_what_is_left(seed: int) -> None:
     dice = random.Random(seed)  # noqa: S311 - a walk to repeat, no secret
@@ -36,7 +34,6 @@ def test_the_nearest_are_those_of_a_plain_walk_through_what_is_left(seed: int) -
         assert dict(vectors.cosines(query)).keys() == look_up_records.keys()
 
 
-@requirement("T70")
 def test_what_is_dropped_is_neither_found_nor_waited_for() -> None:
     vectors = LabelVectors()
     for node in (3, 5, 7):
