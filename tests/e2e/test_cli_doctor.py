@@ -114,7 +114,7 @@ def test_doctor_tells_every_setting_with_its_origin_and_the_env_file_it_used(tmp
     config = tmp_path / "memory.yaml"
     config.write_text("port: 8123\n")
     arguments = ("--env-file", str(env_file), "--config", str(config), "--timezone", "Europe/Berlin")
-    told = run("doctor", *arguments, data_dir=data_dir)
+    told = run("doctor", "--settings", *arguments, data_dir=data_dir)
     assert f".env file: {env_file}\n" in told.stdout
     rows = [line.split(maxsplit=2) for line in told.stdout.splitlines()]
     assert ["person", "Ada", f"{env_file}: GRAPHITI_PKM_PERSON"] in rows
@@ -122,6 +122,13 @@ def test_doctor_tells_every_setting_with_its_origin_and_the_env_file_it_used(tmp
     assert ["timezone", "Europe/Berlin", "flag"] in rows
     assert ["data_dir", str(data_dir), "GRAPHITI_PKM_DATA_DIR"] in rows
     assert ["host", "127.0.0.1", "default"] in rows
+
+    short = run("doctor", *arguments, data_dir=data_dir).stdout
+    shown = short[short.index("Settings and where") :].splitlines()
+    given = [row[0] for row in rows if len(row) > 2 and row[2] != "default" and f"    {row[0]} " in told.stdout]
+    assert {"person", "port", "timezone", "data_dir"} <= {line.split()[0] for line in shown[1:]} <= set(given)
+    assert "more are defaults, which --settings lists" in shown[0]
+    assert "127.0.0.1" not in short
 
     answer = json.loads(run("doctor", "--json", *arguments, data_dir=data_dir).stdout)
     assert (answer["env_file"], answer["config_file"]) == (str(env_file), str(config))

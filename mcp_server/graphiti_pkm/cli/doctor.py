@@ -24,6 +24,7 @@ from graphiti_pkm.errors import ModelError, PkmError
 from graphiti_pkm.graphiti_adapter.language_model import language_model
 from graphiti_pkm.settings.keys import OPENAI_KEY, is_loopback, is_openai
 from graphiti_pkm.settings.loader import LoadedSettings, Settings
+from graphiti_pkm.settings.sources import DEFAULT
 from graphiti_pkm.storage.former_memory import kept_bytes, must_fit
 from graphiti_pkm.storage.graph.database import Refused
 from graphiti_pkm.storage.graph.opening import opening
@@ -45,8 +46,11 @@ class Line:
     remedy: str = ""
 
 
-def doctor(loaded: LoadedSettings, *, as_json: bool, asks_model: bool = False) -> int:
-    """Check everything; returns 0 if no problem was found, else 1. ``asks_model``: send test requests to services."""
+def doctor(loaded: LoadedSettings, *, as_json: bool, asks_model: bool = False, lists_settings: bool = False) -> int:
+    """Check everything; returns 0 if no problem was found, else 1.
+
+    ``asks_model``: send test requests to services. ``lists_settings``: also those that are defaults; JSON has them all.
+    """
     checks = preflight(loaded.settings.data_dir)
     can_start = all(check.ok or not check.stops for check in checks)
     lines = [Line(check.name, check.ok, check.detail, check.remedy) for check in checks]
@@ -68,7 +72,7 @@ def doctor(loaded: LoadedSettings, *, as_json: bool, asks_model: bool = False) -
             if not bad
             else f"\n{bad} of {len(lines)} checks failed; the lines with -> say what to do."
         )
-        _print_settings(loaded)
+        _print_settings(loaded, lists_all=lists_settings)
     return 1 if bad else 0
 
 
@@ -236,15 +240,17 @@ def _print_checks(lines: list[Line]) -> None:
             say(f"    {'':<{width}}  -> {line.remedy}")
 
 
-def _print_settings(loaded: LoadedSettings) -> None:
+def _print_settings(loaded: LoadedSettings, *, lists_all: bool) -> None:
     say(f"\n.env file: {loaded.env_file or 'none in the working directory and its parents'}")
     if loaded.config_file:
         say(f"YAML file: {loaded.config_file}")
     for note in (*loaded.warnings, *loaded.notes):
         say(f"    {note}")
-    rows = [(name, _shown(value), origin) for name, value, origin in loaded.effective()]
-    names, values = (max(len(row[column]) for row in rows) for column in (0, 1))
-    say("Settings and where they come from:")
+    every = [(name, _shown(value), origin) for name, value, origin in loaded.effective()]
+    rows = [row for row in every if lists_all or row[2] != DEFAULT]
+    more = "" if lists_all else f" ({len(every) - len(rows)} more are defaults, which --settings lists)"
+    say(f"Settings and where they come from{more}:")
+    names, values = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
     for name, value, origin in rows:
         say(f"    {name:<{names}}  {value:<{values}}  {origin}".rstrip())
 

@@ -51,6 +51,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     check = _command(commands, "doctor", "Check platform, directories, database, models and settings.", json=True)
     check.add_argument("--probe", action="store_true", help="also send a test request to the configured services")
+    check.add_argument(
+        "--settings", action="store_true", help="also list every setting with where its value comes from"
+    )
     _command(
         commands, "status", "Show what the memory contains and whether anything is waiting or has failed.", json=True
     )
@@ -247,7 +250,7 @@ def _run(options: argparse.Namespace, loaded: LoadedSettings) -> int:
         case "doctor":
             from graphiti_pkm.cli.doctor import doctor  # noqa: PLC0415
 
-            code = doctor(loaded, as_json=options.json, asks_model=options.probe)
+            code = doctor(loaded, as_json=options.json, asks_model=options.probe, lists_settings=options.settings)
         case "status":
             from graphiti_pkm.cli.status import status  # noqa: PLC0415
 

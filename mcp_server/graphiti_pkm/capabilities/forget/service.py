@@ -327,10 +327,11 @@ class Forgetting:
                 ask_user=hints or None,
                 found_afterwards=found or None,
             )
+        asks = ", and ask about ask_user" if hints else ""
         return ForgetResponse(
-            message="Nothing was forgotten yet. Show the user what would go, for good, and ask about ask_user; only if "
-            "they agree, call forget again with the same arguments and confirm. Copies that the server keeps of a "
-            f"damaged or older database go too; backups that the user made stay. {self._elsewhere}",
+            message=f"Nothing was forgotten yet. Show the user what would go, for good{asks}; only if they agree, call "
+            "forget again with the same arguments and confirm. Copies that the server keeps of a damaged or older "
+            f"database go too; backups that the user made stay. {self._elsewhere}",
             status="preview",
             removed=_counts(plan, saved),
             confirm=token,
