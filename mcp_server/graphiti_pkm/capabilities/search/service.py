@@ -58,6 +58,8 @@ class Searching(FactSearch):
         next_key = page.next_key([view.uuid for view in views[:kept]], uuids)
         next_cursor = await self._next(start, next_key, groups)
         total = page.total if request.query is None else page.hits
+        if request.query is not None and total is not None and start.after is None:
+            note = await self._unfound(wanted, total) or note
         return NodeSearchResponse(
             message=found_message("node", kept, total, is_cut=is_cut),
             total=total,
@@ -85,6 +87,15 @@ class Searching(FactSearch):
             scope=await self._scope(caller, wanted.group_ids, empty=not total),
             nodes=views[:kept],
         )
+
+    async def _unfound(self, wanted: EntityFilter, found: int) -> str | None:
+        """How many entities pass the filters and do not fit the words: an answer of few must not look complete."""
+        if not wanted.labels and not wanted.status:
+            return None
+        _, listed = await self._graph.records.entity_page(wanted, Window(limit=1))
+        if listed <= found:
+            return None
+        return f"{listed} nodes pass the filters, {found} of them fit the query; without query all are listed."
 
     async def _node_views(
         self, entities: Sequence[Entity], wanted: EntityFilter, scores: Mapping[str, float]

@@ -115,6 +115,17 @@ async def test_entity_types_filter_names_and_query() -> None:
     assert len(names(await nodes(world, "mercury", entity_types=["Entity"]))) == 2
 
 
+async def test_nodes_that_pass_the_filters_and_do_not_fit_the_words_are_counted() -> None:
+    world = await a_world(an_entity("Use Kafka", label="Decision"), an_entity("Use SQLite", label="Decision"))
+    none = await nodes(world, "xylophone", entity_types=["Decision"])
+    assert (none.total, none.scope.note) == (
+        0,
+        "2 nodes pass the filters, 0 of them fit the query; without query all are listed.",
+    )
+    assert (await nodes(world, entity_types=["Decision"])).total == 2
+    assert (await nodes(world, "use", entity_types=["Decision"])).scope.note is None
+
+
 async def test_nodes_are_found_by_their_status_alone_or_with_a_query_or_names() -> None:
     world = await a_world(*(one := [an_entity(f"Decision {i}", label="Decision") for i in range(5)]))
     await world.given(
