@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 class Refused(Exception):
     """The database refused a query; nothing of the query was applied."""
 
-    def __init__(self, query: str, *, is_transient: bool = False) -> None:
-        super().__init__(f"the database refused the query {query}")
+    def __init__(self, query: str, code: str, *, is_transient: bool = False) -> None:
+        """``code``: the database's own, of a fixed vocabulary."""
+        super().__init__(f"the database refused the query {query}: {code}")
         self.is_transient = is_transient
         """True if the cause is the state of the server (full disk, no memory, timeout), not the query."""
 

@@ -18,9 +18,9 @@ class Neo4jRefused(Refused):
     """A refusal by Neo4j, with its error code but without its message."""
 
     def __init__(self, query: str, error: Neo4jError) -> None:
-        code = error.code or ""
+        code = error.code or "no code"
         is_of_server = isinstance(error, TransientError) or "DatabaseError" in code
-        super().__init__(query, is_transient=is_of_server or "TimedOut" in code or "Terminated" in code)
+        super().__init__(query, code, is_transient=is_of_server or "TimedOut" in code or "Terminated" in code)
         self.is_existing_index = "AlreadyExists" in code
         self.may_be_repeated = isinstance(error, TransientError | ConstraintError)
         """A deadlock, or two transactions that created the same node at once: the second will find it."""

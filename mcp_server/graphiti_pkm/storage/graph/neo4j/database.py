@@ -150,7 +150,7 @@ class Neo4jDatabase:
             await self.write(neo4j_schema.create_vector_index(kind, dimension))
         except Neo4jRefused as refused:
             if not refused.is_existing_index:
-                _log.warning("the database refused a vector index of %s", kind.name)
+                _log.warning("%s of %s", refused, kind.name)
             return False
         return True
 

@@ -65,8 +65,8 @@ class OneGraphNeo4jDriver(Neo4jDriver):
             )
         except LOST:
             raise Unavailable(_AWAY) from None
-        except Neo4jError:
-            _log.warning("the database refused a query of graphiti_core")
+        except Neo4jError as error:
+            _log.warning("the database refused a query of graphiti_core: %s", error.code)
             raise Unavailable("The database could not answer a query.") from None
 
     def session(self, database: str | None = None) -> GraphDriverSession:
