@@ -55,8 +55,14 @@ class GraphitiCore(Adapter):
         address = self._address or given_address() or self._started()
         empty(address)
         self._driver = Neo4jDriver(address.uri, address.username, address.password)
+        assert self._driver._init_task is not None
+        self._driver._init_task.cancel()  # it would build side by side with the next line
+        self._others = await self._indexes()
         await self._driver.build_indices_and_constraints()
         return self
+
+    async def _indexes(self) -> set[str]:
+        return {row["name"] for row in (await self._driver.execute_query("SHOW INDEXES YIELD name")).records}
 
     def _started(self) -> Neo4jAddress:
         server = Neo4jServer(Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="pkm-up-"))))
@@ -65,6 +71,8 @@ class GraphitiCore(Adapter):
         return server.address
 
     async def __aexit__(self, *_: object) -> None:
+        for name in await self._indexes() - self._others:
+            await self._driver.execute_query(f"DROP INDEX {name}")
         await self._driver.close()
         self._stack.close()
 
