@@ -1,9 +1,11 @@
-"""A Neo4j that falls silent or comes back as another: calls end, and it is used again without anybody's help."""
+"""A Neo4j that falls silent, comes back as another or refuses for a while: calls end, and nobody has to help."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
+from neo4j import GraphDatabase
 from pydantic import SecretStr
 from tests.neo4j_server import Neo4jServer, skip_without_tools
 
@@ -20,7 +22,7 @@ pytestmark = pytest.mark.timeout(180)
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
     skip_without_tools()
-    server = Neo4jServer(tmp_path_factory.mktemp("neo4j"))
+    server = Neo4jServer(tmp_path_factory.mktemp("neo4j"), settings={"db.lock.acquisition.timeout": "50ms"})
     server.start()
     yield server
     server.kill()
@@ -39,6 +41,31 @@ async def database(server: Neo4jServer, returns: list[str]) -> AsyncIterator[Neo
     await database.prepare()
     yield database
     await database.close()
+
+
+class Refusals(logging.Handler):
+    """Counts the tries of the query ``note`` that found a lock taken."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self._left = asyncio.Semaphore(0)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if "query note: Neo.TransientError.Transaction.LockAcquisitionTimeout; trying again" in record.getMessage():
+            self._left.release()
+
+    async def reached(self, count: int) -> None:
+        for _ in range(count):
+            await self._left.acquire()
+
+
+@pytest.fixture
+def refusals(caplog: pytest.LogCaptureFixture) -> Iterator[Refusals]:
+    caplog.set_level(logging.INFO, logger="graphiti_pkm")
+    counting, ours = Refusals(), logging.getLogger("graphiti_pkm")
+    ours.addHandler(counting)
+    yield counting
+    ours.removeHandler(counting)
 
 
 async def answered(database: Neo4jDatabase) -> list[list[Row]]:
@@ -130,3 +157,22 @@ async def test_a_server_that_comes_back_empty_is_prepared_and_says_so(
     assert await database.is_ready()
     found = "SHOW INDEXES YIELD name, state WHERE name = 'pkm_search_text' RETURN state"
     assert await database.read(Query("state", found, {})) == [[{"state": "ONLINE"}]]
+
+
+async def test_a_write_is_tried_for_seconds_while_another_one_holds_its_locks(
+    server: Neo4jServer, database: Neo4jDatabase, refusals: Refusals
+) -> None:
+    note = Query("note", "MERGE (n:Egret {id: 'one'}) SET n.seen = coalesce(n.seen, 0) + 1 RETURN n.seen AS seen", {})
+    assert await database.write(note) == [{"seen": 1}]
+    with (
+        GraphDatabase.driver(server.uri, auth=(server.username, server.password)) as driver,
+        driver.session() as session,
+        session.begin_transaction() as other,
+    ):
+        other.run("MATCH (n:Egret {id: 'one'}) SET n.held = true").consume()
+        waiting = asyncio.create_task(database.write(note))
+        refused = asyncio.create_task(refusals.reached(7))
+        await asyncio.wait({waiting, refused}, return_when=asyncio.FIRST_COMPLETED)
+        refused.cancel()
+        other.rollback()
+    assert await waiting == [{"seen": 2}]

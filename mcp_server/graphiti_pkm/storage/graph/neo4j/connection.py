@@ -23,7 +23,11 @@ class Neo4jRefused(Refused):
         super().__init__(query, code, is_transient=is_of_server or "TimedOut" in code or "Terminated" in code)
         self.is_existing_index = "AlreadyExists" in code
         self.may_be_repeated = isinstance(error, TransientError | ConstraintError)
-        """A deadlock, or two transactions that created the same node at once: the second will find it."""
+        """A deadlock, or two transactions that created the same node at once: the second will find it.
+
+        Not a ``DatabaseError``: a full disk stays full for longer than a call waits, and a value too large for an index
+        of somebody else's stays too large.
+        """
 
 
 def open_driver(uri: str, username: str, password: SecretStr | None, most: int) -> AsyncDriver:

@@ -33,9 +33,9 @@ _log = logging.getLogger(__name__)
 READ_SECONDS = 20.0
 WRITE_SECONDS = 120.0
 """A text of two million characters has some ten thousand passages with vectors."""
-_TRIES = 6
+_TRIES = 9
 _FIRST_PAUSE = 0.02
-"""Seconds; each of the following is twice as long."""
+"""Seconds; each of the following is twice as long, which makes five seconds for what others hold to become free."""
 _MOST_AT_ONCE = 8
 """Queries of one call on connections of their own."""
 
@@ -159,7 +159,7 @@ class Neo4jDatabase:
             await self.write(neo4j_schema.drop_vector_index(kind))
 
     async def _write_patiently(self, query: Query) -> list[Row]:
-        """Retry after a deadlock or a race: nothing of the query was applied then."""
+        """Retry after a deadlock, a lock that was not free or a race: nothing of the query was applied then."""
         pause = _FIRST_PAUSE
         for _ in range(_TRIES - 1):
             try:
@@ -167,6 +167,7 @@ class Neo4jDatabase:
             except Neo4jRefused as refused:
                 if not refused.may_be_repeated:
                     raise
+                _log.info("%s; trying again", refused)
             await asyncio.sleep(pause)
             pause *= 2
         return await self._run(query, writing=True, seconds=WRITE_SECONDS)
