@@ -54,7 +54,7 @@ def test_doctor_says_one_line_a_check_on_a_machine_where_nothing_was_started_yet
     home.mkdir()
     for name in ("HOME", "XDG_DATA_HOME"):
         monkeypatch.setenv(name, str(home))
-    fresh = run("doctor")
+    fresh = run("doctor", "--settings")
     assert (fresh.returncode, fresh.stderr) == (0, "")
     assert lines_of(fresh.stdout) == dict.fromkeys(CHECKS, "ok")
     assert "\nNo problem found.\n" in fresh.stdout

@@ -73,6 +73,18 @@ async def test_what_killed_processes_left_is_gone_after_forgetting(tmp_path: Pat
     await journal.close()
 
 
+async def test_a_backup_leaves_the_unfinished_files_of_other_programs_alone(tmp_path: Path) -> None:
+    journal, home = await a_journal(tmp_path / "data"), tmp_path / "home"
+    home.mkdir()
+    others = {".report.partial", ".video.mp4.partial", ".thesis.docx.partial-wal"}
+    for name in others:
+        (home / name).write_text("of another program")
+    killed(home, "notes.backup")
+    await journal.backup(home / "notes.backup")
+    assert {path.name for path in home.iterdir()} == {"notes.backup", *others}
+    await journal.close()
+
+
 async def test_what_killed_processes_left_is_gone_after_a_start(tmp_path: Path) -> None:
     await (await a_journal(tmp_path)).close()
     killed(tmp_path, "restore")

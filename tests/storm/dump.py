@@ -49,7 +49,8 @@ def dump(data_dir: Path) -> Dump:
             if not name.startswith(("sqlite_", "word_index")) and name not in journal_tables() | _LEFT_OUT
         ]
         tables = {name: _rows(db, name) for name in names}
-    tables["graph_meta"].pop(("probe",), None)  # whether the file can be written, looked at now and then
+    for key in ("probe", "origin"):  # whether the file can be written; which tables these are
+        tables["graph_meta"].pop((key,), None)
     return Dump(tables)
 
 

@@ -29,7 +29,7 @@ def back_up(file: JournalFile, path: Path) -> None:
     _refuse_existing(path)
     with plain_errors(file), contextlib.closing(file.open("NORMAL")) as source:
         try:
-            sweep(path.parent)  # of backups that were killed there
+            sweep(path.parent, is_shared=True)  # of backups that were killed there
             with partial(path.parent, path.name) as copy:
                 copy_to(source, copy)
                 with contextlib.closing(connect(copy)) as copied:

@@ -5,6 +5,7 @@ A partial file is locked as long as its process lives, so ``sweep`` never remove
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -12,6 +13,8 @@ from uuid import uuid4
 from graphiti_pkm.core.operating_system import open_lock, try_lock
 
 _SUFFIX = ".partial"
+_NAME = re.compile(r"\..+\.[0-9]+-[0-9a-f]{8}\.partial")
+"""What ``partial`` names a file; former versions gave other names, in the data directory only."""
 _COMPANIONS = ("-journal", "-wal", "-shm")
 """Suffixes of the files that SQLite creates beside a file while it writes."""
 
@@ -30,10 +33,13 @@ def partial(directory: Path, name: str) -> Iterator[Path]:
         os.close(lock)
 
 
-def sweep(directory: Path) -> int:
-    """Remove partial files whose process ended; returns how many."""
+def sweep(directory: Path, *, is_shared: bool = False) -> int:
+    """Remove partial files whose process ended; returns how many.
+
+    ``is_shared``: other programs may keep unfinished files there; only names that ``partial`` gives are looked at.
+    """
     removed = 0
-    for path in directory.glob(f".*{_SUFFIX}"):
+    for path in _unfinished(directory, is_shared=is_shared):
         try:
             lock = open_lock(path, 0)
         except OSError:  # removed meanwhile, or not ours
@@ -45,7 +51,7 @@ def sweep(directory: Path) -> int:
         finally:
             os.close(lock)
     for companion in _COMPANIONS:
-        for path in directory.glob(f".*{_SUFFIX}{companion}"):
+        for path in _unfinished(directory, companion, is_shared=is_shared):
             if not path.with_name(path.name.removesuffix(companion)).exists():
                 path.unlink(missing_ok=True)
     return removed
@@ -54,7 +60,12 @@ def sweep(directory: Path) -> int:
 def sweep_all(directory: Path) -> bool:
     """As ``sweep``; returns whether one is left that a running process still writes."""
     sweep(directory)
-    return any(directory.glob(f".*{_SUFFIX}"))
+    return bool(_unfinished(directory))
+
+
+def _unfinished(directory: Path, companion: str = "", *, is_shared: bool = False) -> list[Path]:
+    found = directory.glob(f".*{_SUFFIX}{companion}")
+    return [path for path in found if not is_shared or _NAME.fullmatch(path.name.removesuffix(companion))]
 
 
 def _made(directory: Path, name: str) -> tuple[Path, int]:

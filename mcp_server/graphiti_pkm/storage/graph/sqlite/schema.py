@@ -336,6 +336,13 @@ def prepare(connection: sqlite3.Connection) -> None:
             connection.execute(statement)
     if found < SCHEMA_VERSION:
         connection.execute("INSERT OR REPLACE INTO graph_meta VALUES ('schema_version', ?)", (str(SCHEMA_VERSION),))
+    if not found:
+        _begin(connection)
+
+
+def _begin(connection: sqlite3.Connection) -> None:
+    """Mark the tables as other ones than before: numbers of vectors, which caches compare, begin again."""
+    connection.execute("INSERT OR REPLACE INTO graph_meta VALUES ('origin', lower(hex(randomblob(16))))")
 
 
 def _version(connection: sqlite3.Connection) -> int:
@@ -360,9 +367,9 @@ def clear(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA defer_foreign_keys = ON")
     connection.execute("INSERT INTO word_index (word_index) VALUES ('delete-all')")
     tables = connection.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%STRICT%' "
-        "AND name NOT IN ('graph_meta', 'vector_removals')"  # caches of other processes compare the removals
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%STRICT%' AND name <> 'graph_meta'"
     )
     for (table,) in tables.fetchall():
         connection.execute(f"DELETE FROM {table}")
     connection.execute("DELETE FROM graph_meta WHERE key <> 'schema_version'")
+    _begin(connection)

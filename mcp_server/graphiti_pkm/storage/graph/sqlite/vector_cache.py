@@ -10,7 +10,7 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.storage.graph.sqlite import values
@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 _MOST_BYTES = 512 * 2**20
 """Of all matrices of a process; the ones used longest ago go first."""
 _FLOAT = "<f4"
+_ROWS = 4096
+"""Read at a time: a large group stands in memory once, not twice."""
+_LOCKS = 64
+_STATE = """SELECT (SELECT value FROM graph_meta WHERE key = 'origin'),
+  (SELECT count FROM vector_removals WHERE kind = ? AND group_id = ?)"""
+"""Another one means that vectors are gone, or that these are other tables: the file was replaced or filled anew."""
+_Key: TypeAlias = tuple[str, str]
 
 
 def stored(vector: Vector) -> bytes:
@@ -45,7 +52,7 @@ class _Matrix:
     """The vectors of one kind in one group, each of length 1."""
 
     last: int
-    removals: int
+    state: tuple[object, ...]
     uuids: list[str]
     owners: list[str]
     rows: "np.ndarray"
@@ -57,12 +64,16 @@ class _Matrix:
 
 
 class VectorCache:
-    """What a process keeps of the vectors; safe to use from several threads."""
+    """What a process keeps of the vectors; safe to use from several threads.
+
+    Groups are read under several locks, so that a large one hardly ever holds up the searches of others.
+    """
 
     def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
-        """``most_bytes``: of all matrices together."""
+        """``most_bytes``: of all matrices together; a single one may be larger."""
         self._most_bytes = most_bytes
-        self._matrices: OrderedDict[tuple[str, str], _Matrix] = OrderedDict()
+        self._matrices: OrderedDict[_Key, _Matrix] = OrderedDict()
+        self._reading = [threading.Lock() for _ in range(_LOCKS)]
         self._lock = threading.Lock()
 
     def forget(self) -> None:
@@ -74,33 +85,37 @@ class VectorCache:
         """The matrix as this snapshot has it, and the cosine of each row."""
         import numpy as np  # noqa: PLC0415 takes long to import, and a start needs no vectors
 
-        with self._lock:
-            matrix = self._current(db, kind, group_id)
-            asked = np.asarray(vector, dtype=np.float32)
-            if not matrix.uuids:
-                return matrix, np.empty(0, np.float32)
-            return matrix, matrix.unit_rows @ (asked / np.linalg.norm(asked))
+        key = (kind, group_id)
+        with self._reading[hash(key) % _LOCKS]:
+            matrix = self._current(db, key)
+        asked = np.asarray(vector, dtype=np.float32)
+        if not matrix.uuids:
+            return matrix, np.empty(0, np.float32)
+        return matrix, matrix.unit_rows @ (asked / np.linalg.norm(asked))
 
-    def _current(self, db: sqlite3.Connection, kind: str, group_id: str) -> _Matrix:
+    def _current(self, db: sqlite3.Connection, key: _Key) -> _Matrix:
         import numpy as np  # noqa: PLC0415 takes long to import, and a start needs no vectors
 
-        key = (kind, group_id)
-        found = values.one(db, "SELECT count FROM vector_removals WHERE kind = ? AND group_id = ?", key)
-        removals = found[0] if found else 0
-        matrix = self._matrices.get(key)
-        if matrix is None or matrix.removals != removals:
-            matrix = _Matrix(0, removals, [], [], np.empty((0, 0), np.float32))
+        state = tuple(values.one(db, _STATE, key) or ())
+        with self._lock:
+            matrix = self._matrices.get(key)
+        if matrix is None or matrix.state != state:
+            matrix = _Matrix(0, state, [], [], np.empty((0, 0), np.float32))
         new = db.execute(
             "SELECT id, uuid, owner, data FROM vector WHERE kind = ? AND group_id = ? AND id > ? ORDER BY id",
             (*key, matrix.last),
-        ).fetchall()
-        if new:
-            matrix = _extended(matrix, new)
-        self._matrices[key] = matrix
-        self._matrices.move_to_end(key)
-        while len(self._matrices) > 1 and sum(one.rows.nbytes for one in self._matrices.values()) > self._most_bytes:
-            self._matrices.popitem(last=False)
+        )
+        while rows := new.fetchmany(_ROWS):
+            matrix = _extended(matrix, rows)
+        with self._lock:
+            self._matrices[key] = matrix
+            self._matrices.move_to_end(key)
+            while len(self._matrices) > 1 and self._bytes() > self._most_bytes:
+                self._matrices.popitem(last=False)
         return matrix
+
+    def _bytes(self) -> int:
+        return sum(one.rows.nbytes for one in self._matrices.values())
 
 
 def _extended(matrix: _Matrix, new: Sequence[Row]) -> _Matrix:
@@ -118,7 +133,7 @@ def _extended(matrix: _Matrix, new: Sequence[Row]) -> _Matrix:
     rows[len(matrix.uuids) : count] = added
     return _Matrix(
         new[-1]["id"],
-        matrix.removals,
+        matrix.state,
         matrix.uuids + [row["uuid"] for row in new],
         matrix.owners + [row["owner"] for row in new],
         rows,

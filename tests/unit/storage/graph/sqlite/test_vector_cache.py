@@ -23,3 +23,24 @@ async def test_a_graph_that_another_process_cleared_and_filled_again_is_read_ane
     assert abs(found[kept.uuid] - 0.9) < 1e-4
     await here.close()
     await there.close()
+
+
+def set_aside(directory: Path) -> None:
+    for file in directory.glob(f"{MEMORY}*"):
+        file.rename(file.with_name(f"damaged-{file.name}"))
+
+
+async def test_another_file_in_the_place_of_a_damaged_one_is_read_anew(tmp_path: Path) -> None:
+    """Its vectors have the numbers of those that are gone."""
+    here = SqliteGraph(JournalFile(tmp_path, name=MEMORY))
+    former, other, kept = (an_entity(name) for name in ("Former", "Other", "Kept"))
+    await here.writer.apply(a_write(former, other), {former.uuid: AHEAD, other.uuid: AHEAD})
+    assert len(await here.search.nearest_entities(AHEAD, entities(), 5)) == 2
+
+    set_aside(tmp_path)
+    there = SqliteGraph(JournalFile(tmp_path, name=MEMORY))
+    await there.writer.apply(a_write(kept), {kept.uuid: AHEAD})
+
+    assert list(await here.search.nearest_entities(AHEAD, entities(), 5)) == [kept.uuid]
+    await here.close()
+    await there.close()
