@@ -114,7 +114,7 @@ async def test_a_writer_that_stands_still_holds_up_writes_only_and_nothing_is_lo
     data_dir: Path, step: str, goes_on: bool
 ) -> None:
     kept = {"Before.", "After."}
-    with serving(data_dir, call_seconds=10) as server:
+    with serving(data_dir, call_seconds=20) as server:
         async with over_http(server.endpoint) as client:
             await call(client, "add_memory", episode_body="Before.", entities=[{"name": "Heron"}])
             await asyncio.to_thread(until, server.ready, "the server to be ready")
@@ -128,7 +128,7 @@ async def test_a_writer_that_stands_still_holds_up_writes_only_and_nothing_is_lo
                     for result in await asyncio.gather(*refused):
                         assert "Nothing was stored" in error_of(result)
                         assert "Another process has kept the journal" in error_of(result)
-                    assert await same == "took_too_long"  # it waited for the group
+                    assert await same == "unavailable"
                     status = await call(client, "get_status")
                     assert status["status"] == "degraded"
                     assert "another process" in status["failures"][0].casefold()

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from tests.integration.lock_client import Client
 
+from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.storage.graph.locks.locks import FlockGroupLocks
 
 
@@ -137,6 +138,18 @@ async def test_waiters_cancelled_at_any_moment_leave_no_lock_behind(locks: Flock
         await asyncio.gather(waiting, return_exceptions=True)
     async with locks.hold_all():
         pass
+
+
+async def test_a_process_that_does_not_let_go_of_a_group_is_named_and_the_lock_is_not_kept(tmp_path: Path) -> None:
+    locks = FlockGroupLocks(tmp_path, patience=0.2)
+    with Client(tmp_path) as other:
+        assert await other.ask("hold g") == "held"
+        with pytest.raises(Unavailable, match=r"Another process .* Nothing was stored"):
+            await _pass_through(locks, "g")
+        await _pass_through(locks, "elsewhere")
+        assert await other.ask("done") == "freed"
+        await _pass_through(locks, "g")
+        assert await other.ask("hold g") == "held", "the wait that was given up took the lock afterwards"
 
 
 async def _pass_through(locks: FlockGroupLocks, name: str) -> None:

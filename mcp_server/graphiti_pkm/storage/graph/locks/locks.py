@@ -10,6 +10,14 @@ from pathlib import Path
 from weakref import WeakValueDictionary
 
 from graphiti_pkm.core.operating_system import Mode, open_lock, try_lock, wait_for_lock
+from graphiti_pkm.errors import Unavailable
+
+_PATIENCE = 8.0
+"""Seconds that a writer waits for another process in the same group; it needs far less unless it stands still."""
+_STANDS_STILL = (
+    "Another process has kept other writes of this group out for {seconds:.0f} s. Nothing was stored. Try again; if "
+    "that does not help, end the process that stands still."
+)
 
 
 class FlockGroupLocks:
@@ -19,14 +27,16 @@ class FlockGroupLocks:
     kept by ``hold_all``: without it a steady stream of holders would keep it waiting for ever.
     """
 
-    def __init__(self, data_dir: Path) -> None:
+    def __init__(self, data_dir: Path, patience: float = _PATIENCE) -> None:
+        """``patience``: seconds to wait for another process that writes in the same group."""
+        self._patience = patience
         self._directory = data_dir / "locks"
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._ours: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @asynccontextmanager
     async def hold(self, group_id: str) -> AsyncIterator[None]:
-        """Exclude other writers of this group."""
+        """Exclude other writers of this group. Raises Unavailable if another process does not let go of it."""
         ours = self._ours.setdefault(group_id, asyncio.Lock())
         name = hashlib.sha256(group_id.encode()).hexdigest() + ".lock"
         async with ours:
@@ -37,7 +47,10 @@ class FlockGroupLocks:
                     held.append(await self._take("all.lock", "shared"))
                 finally:
                     os.close(gate)
-                held.append(await self._take(name, "exclusive"))
+                try:
+                    held.append(await asyncio.wait_for(self._take(name, "exclusive"), self._patience))
+                except TimeoutError:
+                    raise Unavailable(_STANDS_STILL.format(seconds=self._patience)) from None
                 yield
             finally:
                 for fd in held:
