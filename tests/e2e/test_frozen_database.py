@@ -128,7 +128,7 @@ async def test_a_writer_that_stands_still_holds_up_writes_only_and_nothing_is_lo
                     for result in await asyncio.gather(*refused):
                         assert "Nothing was stored" in error_of(result)
                         assert "Another process has kept the journal" in error_of(result)
-                    assert await same == "unavailable"
+                    assert await same == "not_kept"
                     status = await call(client, "get_status")
                     assert status["status"] == "degraded"
                     assert "another process" in status["failures"][0].casefold()
