@@ -111,6 +111,10 @@ async def test_a_contributor_adds_and_deletes_nothing(doors: Doors) -> None:
     token, world = doors.add("agent"), everything(doors)
     async with served(doors.settings, world.start) as url, connected(f"{url}/mcp", "auto", **token) as client:
         stored = answered(await client.call_tool("add_memory", NOTE))
+        twice = {"episode_body": NOTE["episode_body"], "reference_time": stored["valid_at"]}
+        (advice,) = answered(await client.call_tool("add_memory", twice))["needs_attention"]
+        assert advice["what"] == "same_text"
+        assert "a curator calls delete_episode" in advice["call"]
         triplet = {"source_node_name": "Tom", "edge_name": "LIKES", "fact": "Tom likes tea.", "target_node_name": "tea"}
         answered(await client.call_tool("add_triplet", triplet))
         retired = {"fact_uuid": stored["facts"][0]["uuid"], "reason": "no more"}

@@ -23,10 +23,11 @@ _TEXT = 160
 class AttentionWriter:
     """Writes the reports of one call."""
 
-    def __init__(self, group: str | None, zone: tzinfo, now: datetime) -> None:
+    def __init__(self, group: str | None, zone: tzinfo, now: datetime, *, may_delete: bool = True) -> None:
         self._group = group
         self._zone = zone
         self._now = now
+        self._delete = "delete_episode" if may_delete else "a curator calls delete_episode"
 
     def similar_existing(self, name: str, episode_uuid: str, candidates: Sequence[tuple[str, str]]) -> Attention:
         """``candidates``: (name, uuid) of entities that may be the same.
@@ -38,7 +39,7 @@ class AttentionWriter:
             what="similar_existing",
             detail=f"{name} is new; much like it",
             candidates=[f"{other} ({uuid[:SHOWN_UUID]})" for other, uuid in candidates],
-            call=f'If the same: delete_episode {{"uuid":"{episode_uuid}"}}, then add_memory again, in entities {known} '
+            call=f'If the same: {self._delete} {{"uuid":"{episode_uuid}"}}, then add_memory again, in entities {known} '
             f"in place of {_quoted(name)}",
         )
 
@@ -49,7 +50,7 @@ class AttentionWriter:
             what="same_text",
             detail=f"the same text and time is stored as {stored_uuid[:SHOWN_UUID]} already; it is there twice now",
             candidates=[stored_uuid],
-            call=f'If sent twice: delete_episode {{"uuid":"{extra}"}}',
+            call=f'If sent twice: {self._delete} {{"uuid":"{extra}"}}',
         )
 
     def undeclared(self, names: Sequence[str]) -> Attention:
@@ -74,7 +75,7 @@ class AttentionWriter:
         same = f"{_quoted(wanted_for)} is {_quoted(name)}"
         renamed = _json({"name": name, "aliases": [wanted_for]})
         again = (
-            f'If {same}: delete_episode {{"uuid":"{episode_uuid}"}}, then add_memory again with {renamed} in entities.'
+            f'If {same}: {self._delete} {{"uuid":"{episode_uuid}"}}, then add_memory again with {renamed} in entities.'
         )
         return Attention(
             what="alias_taken",

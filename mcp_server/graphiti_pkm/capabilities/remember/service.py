@@ -221,7 +221,17 @@ class Writing:
         if not parsed.is_dated:
             parsed = replace(parsed, reference_time=now)
         named = None if public == settings.default_group else public
-        at = Occurrence(group_id, named, person, now, recorded_at, settings.zone, caller.principal, settings.retirement)
+        at = Occurrence(
+            group_id,
+            named,
+            person,
+            now,
+            recorded_at,
+            settings.zone,
+            caller.principal,
+            settings.retirement,
+            may_delete=caller.may("curator"),
+        )
         snapshot, same_text = await asyncio.gather(
             reader.read(group_id, parsed, person, vectors or {}, now), self._same_text(parsed, group_id)
         )

@@ -62,6 +62,8 @@ class Occurrence:
     zone: tzinfo
     caller: str
     policy: RetirementPolicy = "guarded"
+    may_delete: bool = True
+    """Whether the caller may delete episodes, which some advice asks for."""
 
 
 @dataclass
@@ -135,7 +137,7 @@ def plan_write(
         valid_at=parsed.reference_time,
         created_at=at.recorded_at,
     )
-    writer = AttentionWriter(at.public_group, at.zone, at.now)
+    writer = AttentionWriter(at.public_group, at.zone, at.now, may_delete=at.may_delete)
     resolution = Resolution(at.group_id, at.person, at.recorded_at, snapshot.names, snapshot.entities, new_uuid)
     resolution.declare(parsed.entities)
     world = FactWorld(snapshot.facts, snapshot.ended)
