@@ -73,6 +73,7 @@ async def test_data_of_a_newer_version_is_refused(sqlite_graph: SqliteGraph) -> 
 
 async def test_a_file_that_takes_no_more_says_why_until_it_takes_a_write(sqlite_graph: SqliteGraph) -> None:
     file, writer, write = sqlite_graph._opened.file, sqlite_graph.writer, a_write(an_episode())
+    await writer.apply(a_write(an_episode()), {})
     await file.outside(lambda db: db.execute("PRAGMA query_only = ON").fetchall())
     with pytest.raises(ConfigurationError, match="cannot be opened for writing"):
         await writer.apply(write, {})

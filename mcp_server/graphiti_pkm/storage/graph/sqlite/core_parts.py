@@ -36,7 +36,7 @@ from graphiti_pkm.core.model.saga_records import Saga, SagaMembers
 from graphiti_pkm.core.ports.effects import Effect
 from graphiti_pkm.core.ports.embedding import EmbeddingSize, TextToEmbed
 from graphiti_pkm.core.ports.graph import RecordKind
-from graphiti_pkm.errors import PkmError
+from graphiti_pkm.errors import ConfigurationError, PkmError, Unavailable
 from graphiti_pkm.storage.graph.sqlite import (
     changes,
     embeddings,
@@ -346,7 +346,11 @@ class Writer(SqlitePart):
         self._last_write = LastWrite(self._try_to_write, self._file.silence)
 
     async def apply(self, intent: WriteIntent, vectors: Vectors) -> None:
-        await self._file.write(lambda db: writing.apply(db, intent, vectors))
+        try:
+            await self._file.write(lambda db: writing.apply(db, intent, vectors))
+        except (Unavailable, ConfigurationError) as error:
+            self._last_write.ended(error.message)
+            raise
         self._last_write.ended(None)
 
     def effect(self, intent: WriteIntent, vectors: Vectors) -> Effect:
