@@ -1,7 +1,12 @@
 """What was forgotten is in no file of the data directory; whatever was cut short is finished by the next start."""
 
 import asyncio
+import json
+import os
 import shutil
+import subprocess
+import sys
+import textwrap
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -278,7 +283,12 @@ async def test_copies_that_the_server_kept_go_and_a_backup_of_the_user_stays(tmp
         mine = tmp_path / "mine.sqlite3"
         await memory.journal.backup(mine)
         (tmp_path / FORMER).mkdir()
-        for copy in ("memory-version-1.sqlite3", "journal-before-restore-1.sqlite3", "memory.sqlite3.damaged-1"):
+        for copy in (
+            "memory-version-1.sqlite3",
+            "journal-before-restore-1.sqlite3",
+            "memory.sqlite3.damaged-1",
+            "etilqs_left",
+        ):
             shutil.copy(mine, tmp_path / copy)
         shutil.copy(mine, tmp_path / FORMER / "journal.sqlite3")
         await forget(memory, told)
@@ -309,3 +319,43 @@ async def test_a_name_in_a_relation_a_measure_and_a_type_leaves_every_file(tmp_p
         ).facts
         assert [fact.name for fact in found] == ["ASKED"]
         assert [path for form in (name, name.upper()) for path in files_with(tmp_path, form)] == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there a process can list its open files")
+def test_rewriting_the_file_takes_its_disk_and_not_the_memory_of_the_machine(tmp_path: Path) -> None:
+    """In a process of its own, as SQLite has one directory for temporary files in each."""
+    script = """
+        import asyncio, json, os, sys
+        from pathlib import Path
+        from graphiti_pkm.storage.graph.sqlite.store import SqliteGraph
+        from graphiti_pkm.storage.journal.connection import MEMORY, JournalFile
+
+        NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40000)"
+        FILLER = f"CREATE TABLE IF NOT EXISTS filler AS {NUMBERS} SELECT randomblob(999) FROM n"
+
+        def links():
+            for name in os.listdir("/proc/self/fd"):
+                try:
+                    yield os.readlink(f"/proc/self/fd/{name}")
+                except OSError:
+                    continue
+
+        async def main(directory):
+            graph = SqliteGraph(JournalFile(directory, name=MEMORY))
+            file, opened = graph._opened.file, set()
+            await file.write(lambda db: db.execute(FILLER))
+            await file.outside(lambda db: db.set_progress_handler(lambda: opened.update(links()), 5_000))
+            assert await graph.erase()
+            print(json.dumps(sorted(opened)))
+            await graph.close()
+
+        asyncio.run(main(Path(sys.argv[1])))
+    """
+    environment = {name: value for name, value in os.environ.items() if name != "SQLITE_TMPDIR"}
+    directory = tmp_path / "it's here"
+    for given, expected in (({}, directory), ({"SQLITE_TMPDIR": str(tmp_path)}, tmp_path)):
+        command = [sys.executable, "-c", textwrap.dedent(script), str(directory)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment | given)
+        temporary = [path for path in map(Path, json.loads(done.stdout)) if path.name.endswith(" (deleted)")]
+        assert {path.parent for path in temporary} == {expected}, temporary
+        assert [path.name for path in directory.iterdir()] == [MEMORY]

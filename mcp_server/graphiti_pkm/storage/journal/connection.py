@@ -14,7 +14,7 @@ from typing import Literal, TypeVar
 
 from graphiti_pkm.core.operating_system import TIMES_SHOW_WRITES, is_pinned, publish, replace, sync_directory
 from graphiti_pkm.errors import ConfigurationError, DamagedStore, PkmError, Unavailable
-from graphiti_pkm.storage.journal.partial import partial, sweep
+from graphiti_pkm.storage.journal.partial import partial, remove_temporary_files, sweep
 from graphiti_pkm.storage.journal.schema import MIGRATIONS, Migration, migrate
 
 T = TypeVar("T")
@@ -104,6 +104,8 @@ class JournalFile:
             ended_badly = self._ready_inode != inode and self._has_write_ahead_log()
             connection = connect(self.path, any_thread=any_thread)
             try:
+                if self._owns_directory:
+                    _keep_temporary_files(connection, self.data_dir)
                 _use_write_ahead_log(connection)
                 connection.execute(f"PRAGMA synchronous = {synchronous}")
                 connection.execute("PRAGMA fullfsync = ON")  # macOS only: else the drive may keep it in its cache
@@ -115,6 +117,7 @@ class JournalFile:
                 raise
             if not self._ready_inode and self._owns_directory:
                 sweep(self.data_dir)
+                remove_temporary_files(self.data_dir)
             self._ready_inode = inode
             self.inode()
             return connection
@@ -364,6 +367,20 @@ def damaged(file: JournalFile) -> DamagedStore:
         "`graphiti-pkm restore BACKUP --replace` puts a backup in its "
         "place, saves whatever of the damaged journal is newer and readable, and keeps the damaged file beside it."
     )
+
+
+def _keep_temporary_files(connection: sqlite3.Connection, directory: Path) -> None:
+    """Have SQLite make its temporary files in ``directory``, for the whole process, unless the environment says where.
+
+    They hold what the memory holds; the system's directory for them may be on a disk that is not encrypted, or in
+    memory. SQLite removes their names when it has opened them, on Windows when it closes them.
+    """
+    is_set = connection.execute("PRAGMA temp_store_directory").fetchone() is not None
+    if is_set or "SQLITE_TMPDIR" in os.environ:  # set once: another thread may be reading it
+        return
+    quoted = str(directory.absolute()).replace("'", "''")
+    with contextlib.suppress(sqlite3.OperationalError):  # a directory that cannot be written
+        connection.execute(f"PRAGMA temp_store_directory = '{quoted}'")
 
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:

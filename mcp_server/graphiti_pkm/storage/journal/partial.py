@@ -68,6 +68,13 @@ def _unfinished(directory: Path, companion: str = "", *, is_shared: bool = False
     return [path for path in found if not is_shared or _NAME.fullmatch(path.name.removesuffix(companion))]
 
 
+def remove_temporary_files(directory: Path) -> None:
+    """Remove SQLite's own, which have a name only on Windows and stay there after a power loss."""
+    for path in directory.glob("etilqs_*"):
+        with contextlib.suppress(OSError):  # in use: removed when it is closed
+            path.unlink()
+
+
 def _made(directory: Path, name: str) -> tuple[Path, int]:
     while True:
         path = directory / f".{name}.{os.getpid()}-{uuid4().hex[:8]}{_SUFFIX}"

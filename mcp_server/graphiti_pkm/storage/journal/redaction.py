@@ -112,4 +112,5 @@ def erase(connection: sqlite3.Connection, data_dir: Path) -> bool:
             with contextlib.suppress(FileNotFoundError):
                 copy.unlink()
     shutil.rmtree(data_dir / FORMER, ignore_errors=True)
+    partial.remove_temporary_files(data_dir)
     return not partial.sweep_all(data_dir) and not busy and not (data_dir / FORMER).exists()

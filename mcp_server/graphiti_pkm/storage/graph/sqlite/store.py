@@ -67,7 +67,11 @@ class SqliteGraph:
 
         def anew(db: sqlite3.Connection) -> bool:
             db.execute("INSERT INTO word_index (word_index) VALUES ('optimize')")
-            db.execute("VACUUM")
+            db.execute("PRAGMA temp_store = FILE")  # a copy of all that stays may be larger than the machine's memory
+            try:
+                db.execute("VACUUM")
+            finally:
+                db.execute("PRAGMA temp_store = MEMORY")
             busy, _, _ = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             return not busy
 
