@@ -57,6 +57,15 @@ async def test_an_episode_is_found_by_any_of_its_words(graph: Graph, query: str,
     assert list(await graph.search.search_episodes(search_terms(query), episodes(), 10)) == [hit.uuid]
 
 
+@pytest.mark.parametrize(
+    ("query", "content"), [("is", "I report to Ines"), ("us", "the letter U"), ("as", "vitamin A")]
+)
+async def test_a_word_of_two_letters_is_no_form_of_another(graph: Graph, query: str, content: str) -> None:
+    hit, miss = an_episode(f"here {query} one"), an_episode(content)
+    await graph.writer.apply(a_write(hit, miss), {})
+    assert list(await graph.search.search_episodes([query], episodes(), 10)) == [hit.uuid]
+
+
 async def test_the_words_of_a_name_are_found_too(graph: Graph) -> None:
     episode, entity = an_episode("x", name="Standup of Monday"), an_entity("Harbour bridge")
     await graph.writer.apply(a_write(episode, entity), {})

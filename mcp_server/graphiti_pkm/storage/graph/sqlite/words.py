@@ -1,8 +1,9 @@
 """Full text. Every word is indexed with its group before it, so that a group has posting lists of its own.
 
 What others write changes neither what is found nor how fast, and no weight is counted over more than the groups asked
-for. The words are folded already (``core.model.names``); the index only stems them. The prefix is of consonants and
-digits, which the stemmer takes as the beginning of a word.
+for. The words are folded already (``core.model.names``); the index only stems them. The prefix has consonants and
+digits, which the stemmer takes as the beginning of a word. It stems no word of two letters ("is" is not a plural), so
+such a word gets a digit at its end, since the prefix makes it longer.
 """
 
 import sqlite3
@@ -19,6 +20,8 @@ from graphiti_pkm.storage.graph.sqlite.schema import COMMUNITY, ENTITY, EPISODE,
 from graphiti_pkm.storage.graph.sqlite.values import EPISODE_COLUMNS, micros
 
 _LETTERS = {ENTITY: "n", EPISODE: "p", FACT: "f", COMMUNITY: "c"}
+_UNSTEMMED = 2
+"""The most letters of a word that is never stemmed."""
 
 
 def prefix(group_number: int, kind: str) -> str:
@@ -57,7 +60,11 @@ def _unindex(db: sqlite3.Connection, before: str, number: int, words: str) -> No
 
 
 def _prefixed(before: str, words: str) -> str:
-    return " ".join(f"{before}{word}" for word in words.split())
+    return " ".join(_indexed(before, word) for word in words.split())
+
+
+def _indexed(before: str, word: str) -> str:
+    return f"{before}{word}" if len(word) > _UNSTEMMED else f"{before}{word}0"
 
 
 class _Word(NamedTuple):
@@ -80,7 +87,7 @@ def _asked(db: sqlite3.Connection, terms: Sequence[str], group_ids: Sequence[str
     folded = dict.fromkeys(word for term in terms for word in searchable(fold(term)).split())
     counted: list[tuple[int, str]] = []
     for word in folded if numbers else ():
-        expression = " OR ".join(f'"{prefix(number, kind)}{word}"' for number in numbers)
+        expression = " OR ".join(f'"{_indexed(prefix(number, kind), word)}"' for number in numbers)
         (hits,) = db.execute("SELECT count(*) FROM word_index WHERE word_index MATCH ?", (expression,)).fetchone()
         if hits:
             counted.append((hits, expression))
@@ -174,4 +181,4 @@ def episodes_naming(
 
 
 def _all_of(letters: str, words: Iterable[str]) -> str:
-    return "(" + " AND ".join(f'"{letters}{word}"' for word in dict.fromkeys(words)) + ")"
+    return "(" + " AND ".join(f'"{_indexed(letters, word)}"' for word in dict.fromkeys(words)) + ")"
