@@ -16,7 +16,7 @@ from pathlib import Path
 import httpcore2
 import pytest
 from pydantic import SecretStr
-from tests.neo4j_server import NO_NEO4J, Neo4jAddress, Neo4jServer, given_address, skip_without_tools
+from tests.neo4j_server import NO_NEO4J, Neo4jAddress, given_address, skip_without_tools, started
 from tests.scripted_model import ScriptedModel
 
 from graphiti_pkm.settings.loader import Settings
@@ -142,11 +142,8 @@ def neo4j_server(request: pytest.FixtureRequest) -> Iterator[Neo4jAddress]:
         yield _GIVEN_NEO4J
         return
     skip_without_tools()
-    with tempfile.TemporaryDirectory(prefix="pkm-neo4j-") as directory:
-        server = Neo4jServer(Path(directory))
-        server.start()
-        yield server.address
-        server.kill()
+    with started() as address:
+        yield address
 
 
 @pytest.fixture

@@ -8,7 +8,9 @@ import select
 import shutil
 import signal
 import subprocess
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_urlsafe
@@ -19,7 +21,16 @@ from neo4j import GraphDatabase
 from tests.neo4j_server.jars import jars, missing_tools
 from tests.ports import free_port
 
-__all__ = ["NO_NEO4J", "Neo4jAddress", "Neo4jServer", "empty", "given_address", "missing_tools", "skip_without_tools"]
+__all__ = [
+    "NO_NEO4J",
+    "Neo4jAddress",
+    "Neo4jServer",
+    "empty",
+    "given_address",
+    "missing_tools",
+    "skip_without_tools",
+    "started",
+]
 
 START_SECONDS = 120.0
 STOP_SECONDS = 60.0
@@ -49,6 +60,10 @@ class Neo4jAddress:
     uri: str
     username: str
     password: str = field(repr=False)
+
+    def product_settings(self) -> dict[str, Any]:
+        """Of a server of ours on it."""
+        return {"neo4j_uri": self.uri, "neo4j_username": self.username, "neo4j_password": self.password}
 
 
 def given_address() -> Neo4jAddress | None:
@@ -91,7 +106,7 @@ class Neo4jServer:
 
     def product_settings(self) -> dict[str, Any]:
         """Of a server process of ours on it."""
-        return {"neo4j_uri": self.uri, "neo4j_username": self.username, "neo4j_password": self.password}
+        return self.address.product_settings()
 
     def lose(self) -> None:
         """Take away what it kept on disk, while it is down."""
@@ -145,6 +160,18 @@ class Neo4jServer:
             if stream is not None:
                 stream.close()
         self._process = None
+
+
+@contextmanager
+def started() -> Iterator[Neo4jAddress]:
+    """A server without files that outlast it."""
+    with tempfile.TemporaryDirectory(prefix="pkm-neo4j-") as directory:
+        server = Neo4jServer(Path(directory))
+        try:
+            server.start()
+            yield server.address
+        finally:
+            server.kill()
 
 
 def empty(address: Neo4jAddress, database: str = "neo4j") -> None:

@@ -13,16 +13,19 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import yaml
 from pydantic import BaseModel, ConfigDict
+from tests.neo4j_server import missing_tools
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "mcp_server"
 DATA = Path(__file__).with_name("mutants.yaml")
-OURS = "tests.temporal.ours:WithoutModel"
+EMBEDDED = "tests.temporal.ours:WithoutModel"
+NEO4J = "tests.temporal.ours:OnNeo4j"
 
 _SECONDS = 600
 _SHOWN = 4
@@ -37,6 +40,8 @@ class Mutant(BaseModel):
     file: str
     old: str
     new: str
+    neo4j_topic: str | None = None
+    """Of a fault in Cypher: which scenarios are run, on Neo4j, where all take minutes."""
 
     def apply(self, source: Path) -> None:
         """Change the copy of the source.
@@ -71,18 +76,20 @@ def copy_source(into: Path) -> Path:
     return Path(shutil.copytree(SOURCE, into / "mcp_server", ignore=ignored))
 
 
-def play(mutant: Mutant | None) -> Run:
-    """The whole suite in a process of its own over a copy of the source; None: nothing is changed."""
+def play(mutant: Mutant | None, neo4j_topic: str | None) -> Run:
+    """A run in a process of its own over a copy of the source; without a mutant of the source as it is."""
     with tempfile.TemporaryDirectory(prefix="pkm-mutant-") as name:
         source = copy_source(Path(name))
         if mutant is not None:
             mutant.apply(source)
         environment = {**os.environ, "PYTHONPATH": f"{source}{os.pathsep}{ROOT}", "PYTHONDONTWRITEBYTECODE": "1"}
+        environment.pop("NEO4J_URI", None)  # each run starts its own: two at a time would empty each other's
         verdicts = Path(name) / "verdicts.json"
         imported = _python(environment, "-c", "import graphiti_pkm; print(graphiti_pkm.__file__)").stdout
         if not imported.startswith(str(source)):
             return Run([], f"the copy is not what is imported, but {imported.strip()}")
-        done = _python(environment, "-m", "tests.temporal", "--adapter", OURS, "--json", str(verdicts))
+        chosen = ["--adapter", NEO4J, "--only", neo4j_topic] if neo4j_topic else ["--adapter", EMBEDDED]
+        done = _python(environment, "-m", "tests.temporal", *chosen, "--json", str(verdicts))
         if not verdicts.exists():
             return Run([], f"no verdict: {done.stderr.strip()[-300:]}")
         return judge(json.loads(verdicts.read_text(encoding="utf-8"))["scenarios"])
@@ -114,7 +121,7 @@ def line(fault: str, run: Run) -> str:
 
 
 def main() -> int:
-    """0 if the suite passes on the source as it is and every fault is caught."""
+    """0 if the suite passes on the source as it is and every fault that can be planted is caught."""
     parser = argparse.ArgumentParser(prog="python -m tests.temporal.mutants", description=__doc__)
     parser.add_argument("--only", default="", metavar="TEXT", help="only faults that contain it")
     parser.add_argument("--jobs", type=int, default=2, help="how many at a time")
@@ -123,14 +130,20 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         for number, mutant in enumerate(mutants):
             mutant.apply(copy_source(Path(name) / str(number)))
-    sound = play(None)
-    if sound != Run([]):
-        print(f"The source as it is does not pass: {sound}")  # noqa: T201 a command line speaks
-        return 1
-    print("| fault | caught by |\n|---|---|", flush=True)  # noqa: T201 same
+    if missing := missing_tools():
+        planted = [mutant for mutant in mutants if mutant.neo4j_topic is None]
+        left_out = len(mutants) - len(planted)
+        print(f"Left out are {left_out} faults in Cypher: no {', '.join(missing)}.\n")  # noqa: T201 a command line speaks
+        mutants = planted
+    topics = [mutant.neo4j_topic for mutant in mutants]
     caught = 0
     with ThreadPoolExecutor(options.jobs) as pool:
-        for mutant, run in zip(mutants, pool.map(play, mutants), strict=True):
+        for sound in pool.map(partial(play, None), dict.fromkeys(topics)):
+            if sound != Run([]):
+                print(f"The source as it is does not pass: {sound}")  # noqa: T201 same
+                return 1
+        print("| fault | caught by |\n|---|---|", flush=True)  # noqa: T201 same
+        for mutant, run in zip(mutants, pool.map(play, mutants, topics), strict=True):
             print(line(mutant.fault, run), flush=True)  # noqa: T201 same
             caught += bool(run.caught_by)
     print(f"\n{caught} of {len(mutants)} faults caught.")  # noqa: T201 same

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self, get_args
 from mcp.client import Client
 from tests.fakes import FakeClock, FakeEmbedder
 from tests.integration.rows_support import in_one_task
+from tests.neo4j_server import Neo4jAddress, empty, given_address, started
 from tests.protocol.support import text
 from tests.temporal.adapter import Adapter, Capability, ChangeAnswer, FactAnswer, ParsedRequest, ReadingAnswer, Refused
 from tests.temporal.scenario import Changes, Episode, Held, Of, Period, Series
@@ -30,9 +31,8 @@ class GraphitiPkm(Adapter):
     name: ClassVar[str] = "graphiti-pkm, embedded"
     capabilities: ClassVar[frozenset[str]] = frozenset(get_args(Capability))
 
-    def __init__(self, **database: Any) -> None:
-        """``database``: settings of the database, if it is not the embedded one."""
-        self._database = database
+    def __init__(self) -> None:
+        self._database: dict[str, Any] = {}
         self._clock = FakeClock()
         self._stack = AsyncExitStack()
         self._clients: dict[str, Client] = {}
@@ -187,6 +187,23 @@ class WithoutModel(GraphitiPkm):
         return _assemble(
             context, memory.context.graph, context.embedder, memory.database, memory.journal, None, None
         ).services
+
+
+class OnNeo4j(WithoutModel):
+    """The same with its graph in a Neo4j, emptied first."""
+
+    name = "graphiti-pkm, Neo4j"
+
+    def __init__(self, address: Neo4jAddress | None = None) -> None:
+        """``address``: by default that of the environment, or one of its own."""
+        super().__init__()
+        self._address = address
+
+    async def __aenter__(self) -> Self:
+        address = self._address or given_address() or self._stack.enter_context(started())
+        empty(address)
+        self._database = address.product_settings()
+        return await super().__aenter__()
 
 
 def _answer(fact: dict[str, Any], direction: str) -> FactAnswer:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.temporal.mutants import Mutant, Run, copy_source, judge, line, load
+from tests.temporal.scenario import load as scenarios
 
 PASSED, FAILED = {"id": "one", "verdict": "passed"}, {"id": "two", "verdict": "failed"}
 
@@ -22,6 +23,12 @@ def test_a_fault_can_be_planted(source: Path, mutant: Mutant) -> None:
     path.write_text(before, encoding="utf-8")
     assert changed != before
     compile(changed, mutant.file, "exec")
+
+
+@pytest.mark.parametrize("mutant", load(), ids=lambda mutant: mutant.fault)
+def test_a_fault_in_cypher_and_no_other_is_run_on_neo4j_with_a_topic_of_the_suite(mutant: Mutant) -> None:
+    topics = {scenario.topic for scenario in scenarios()}
+    assert (mutant.neo4j_topic in topics) == mutant.fault.startswith("in Cypher: ")
 
 
 def test_there_are_more_than_ten_faults_and_none_is_named_twice() -> None:

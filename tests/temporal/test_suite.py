@@ -1,12 +1,10 @@
 """Our own server passes every scenario of the temporal suite on each kind of database, with nothing left out."""
 
 from collections.abc import AsyncIterator
-from typing import Any
 
 import pytest
 import pytest_asyncio
-from tests.neo4j_server import empty
-from tests.temporal.ours import GraphitiPkm, WithoutModel
+from tests.temporal.ours import GraphitiPkm, OnNeo4j, WithoutModel
 from tests.temporal.runner import run
 from tests.temporal.scenario import Scenario, load
 
@@ -17,16 +15,8 @@ SCENARIOS = load()
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=["embedded", "neo4j"])
 async def server(request: pytest.FixtureRequest) -> AsyncIterator[GraphitiPkm]:
-    database: dict[str, Any] = {}
-    if request.param == "neo4j":
-        address = request.getfixturevalue("neo4j_server")
-        empty(address)
-        database = {
-            "neo4j_uri": address.uri,
-            "neo4j_username": address.username,
-            "neo4j_password": address.password,
-        }
-    async with WithoutModel(**database) as adapter:
+    is_embedded = request.param == "embedded"
+    async with WithoutModel() if is_embedded else OnNeo4j(request.getfixturevalue("neo4j_server")) as adapter:
         yield adapter
 
 

@@ -11,10 +11,8 @@ import ast
 import asyncio
 import os
 import re
-import tempfile
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from graphiti_core import Graphiti
@@ -26,7 +24,7 @@ from graphiti_core.errors import GroupsEdgesNotFoundError
 from graphiti_core.llm_client.client import LLMClient
 from graphiti_core.nodes import EntityNode, EpisodeType, EpisodicNode
 from tests.fakes import FakeEmbedder
-from tests.neo4j_server import Neo4jAddress, Neo4jServer, empty, given_address
+from tests.neo4j_server import Neo4jAddress, empty, given_address, started
 from tests.temporal.adapter import Adapter, FactAnswer, ParsedRequest
 from tests.temporal.scenario import Episode, FactTold, Held, Of, Period
 
@@ -52,7 +50,7 @@ class GraphitiCore(Adapter):
 
     async def __aenter__(self) -> Self:
         os.environ["GRAPHITI_TELEMETRY_ENABLED"] = "false"
-        address = self._address or given_address() or self._started()
+        address = self._address or given_address() or self._stack.enter_context(started())
         empty(address)
         self._driver = Neo4jDriver(address.uri, address.username, address.password)
         assert self._driver._init_task is not None
@@ -63,12 +61,6 @@ class GraphitiCore(Adapter):
 
     async def _indexes(self) -> set[str]:
         return {row["name"] for row in (await self._driver.execute_query("SHOW INDEXES YIELD name")).records}
-
-    def _started(self) -> Neo4jAddress:
-        server = Neo4jServer(Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="pkm-up-"))))
-        self._stack.callback(server.kill)
-        server.start()
-        return server.address
 
     async def __aexit__(self, *_: object) -> None:
         for name in await self._indexes() - self._others:
