@@ -11,15 +11,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import yaml
 from pydantic import BaseModel, ConfigDict
-from tests.neo4j_server import missing_tools
+from tests.neo4j_server import NO_NEO4J, given_address, missing_tools, started
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "mcp_server"
@@ -41,7 +42,7 @@ class Mutant(BaseModel):
     old: str
     new: str
     neo4j_topic: str | None = None
-    """Of a fault in Cypher: which scenarios are run, on Neo4j, where all take minutes."""
+    """Of a fault in Cypher: which scenarios are run, on Neo4j; all take minutes there."""
 
     def apply(self, source: Path) -> None:
         """Change the copy of the source.
@@ -83,7 +84,6 @@ def play(mutant: Mutant | None, neo4j_topic: str | None) -> Run:
         if mutant is not None:
             mutant.apply(source)
         environment = {**os.environ, "PYTHONPATH": f"{source}{os.pathsep}{ROOT}", "PYTHONDONTWRITEBYTECODE": "1"}
-        environment.pop("NEO4J_URI", None)  # each run starts its own: two at a time would empty each other's
         verdicts = Path(name) / "verdicts.json"
         imported = _python(environment, "-c", "import graphiti_pkm; print(graphiti_pkm.__file__)").stdout
         if not imported.startswith(str(source)):
@@ -130,24 +130,48 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         for number, mutant in enumerate(mutants):
             mutant.apply(copy_source(Path(name) / str(number)))
-    if missing := missing_tools():
-        planted = [mutant for mutant in mutants if mutant.neo4j_topic is None]
-        left_out = len(mutants) - len(planted)
-        print(f"Left out are {left_out} faults in Cypher: no {', '.join(missing)}.\n")  # noqa: T201 a command line speaks
-        mutants = planted
+    in_cypher = [mutant for mutant in mutants if mutant.neo4j_topic is not None]
+    others = [mutant for mutant in mutants if mutant.neo4j_topic is None]
+    print("| fault | caught by |\n|---|---|", flush=True)  # noqa: T201 a command line speaks
+    caught = plant(others, options.jobs)
+    planted = len(others)
+    if in_cypher and (given_address() or not missing_tools()):
+        with _neo4j():
+            caught += plant(in_cypher, 1)  # it has one database, which each run empties
+        planted += len(in_cypher)
+    print(f"\n{caught} of {planted} faults caught.")  # noqa: T201 same
+    if planted < len(mutants):
+        print(f"{len(mutants) - planted} in Cypher were not planted: {NO_NEO4J}.")  # noqa: T201 same
+    return 0 if caught == planted else 1
+
+
+def plant(mutants: Sequence[Mutant], jobs: int) -> int:
+    """How many are caught; prints the row of each."""
     topics = [mutant.neo4j_topic for mutant in mutants]
     caught = 0
-    with ThreadPoolExecutor(options.jobs) as pool:
+    with ThreadPoolExecutor(jobs) as pool:
         for sound in pool.map(partial(play, None), dict.fromkeys(topics)):
             if sound != Run([]):
-                print(f"The source as it is does not pass: {sound}")  # noqa: T201 same
-                return 1
-        print("| fault | caught by |\n|---|---|", flush=True)  # noqa: T201 same
+                sys.exit(f"The source as it is does not pass: {sound}")
         for mutant, run in zip(mutants, pool.map(play, mutants, topics), strict=True):
-            print(line(mutant.fault, run), flush=True)  # noqa: T201 same
+            print(line(mutant.fault, run), flush=True)  # noqa: T201 a command line speaks
             caught += bool(run.caught_by)
-    print(f"\n{caught} of {len(mutants)} faults caught.")  # noqa: T201 same
-    return 0 if caught == len(mutants) else 1
+    return caught
+
+
+@contextmanager
+def _neo4j() -> Iterator[None]:
+    """The runs find a Neo4j in the environment: the one there is, or one of our own."""
+    if given_address():
+        yield
+        return
+    with started() as address:
+        os.environ |= {
+            "NEO4J_URI": address.uri,
+            "NEO4J_USERNAME": address.username,
+            "NEO4J_PASSWORD": address.password,
+        }
+        yield
 
 
 if __name__ == "__main__":
