@@ -28,7 +28,8 @@
         └── DamagedStore      a store could not be repaired
 
 ``message`` tells the model or person who reads it what failed, what was kept and what to do next.
-It never contains content of the memory, a secret or a path outside the data directory.
+It never contains content of the memory, a secret or a path outside the data directory, whose own path only the local
+user is told.
 """
 
 

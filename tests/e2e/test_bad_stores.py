@@ -3,6 +3,7 @@
 # ruff: noqa: ASYNC240 - a test may block its own loop for a file
 
 import asyncio
+import json
 import os
 import random
 import resource
@@ -11,8 +12,10 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
+from mcp import MCPError
 from mcp.client import Client
 from tests.e2e.support import call, over_http, over_stdio, run, serving
 from tests.protocol.support import DEFAULT_TOOLS, error_of
@@ -148,6 +151,30 @@ async def test_a_file_that_is_damaged_under_a_server_gives_no_wrong_answer(
     assert restored.returncode == 0, restored.stderr
     async with over_stdio(told) as client:
         assert set(NOTES) <= set(await contents(client)) <= {*NOTES, "After."}
+
+
+@pytest.mark.parametrize("when", ["before it starts", "while it runs"])
+async def test_who_is_elsewhere_is_not_told_where_the_damaged_file_is(told: Path, when: str) -> None:
+    """The log and doctor say it."""
+    memory = told / "memory.sqlite3"
+    token = json.loads(run("tokens", "create", "anna", "--tier", "curator", "--json", data_dir=told).stdout)["token"]
+    if when == "before it starts":
+        emptied(memory)
+    with serving(told) as server:
+        async with over_http(server.endpoint, authorization=f"Bearer {token}") as client:
+            if when == "while it runs":
+                await remember(client, "One more.")
+                emptied(memory)
+            for tool, arguments in (("get_episodes", {}), ("add_memory", {"episode_body": "In vain."})):
+                result = await client.call_tool(tool, arguments)
+                assert (result.structured_content or {})["code"] == "damaged_store"
+                assert "The journal DATA_DIR/memory.sqlite3 is damaged." in error_of(result)
+                assert str(told) not in str(result)
+            assert str(told) not in str(await client.call_tool("get_status", {}))
+            with pytest.raises(MCPError, match="DATA_DIR/memory.sqlite3 is damaged"):
+                await client.read_resource(f"pkm://entity/{uuid4()}")
+    assert f"The journal {memory} is damaged." in server.log.read_text()
+    assert str(memory) in run("doctor", data_dir=told).stdout
 
 
 async def test_a_file_that_is_replaced_under_a_server_is_not_mixed_with_the_former(told: Path, tmp_path: Path) -> None:

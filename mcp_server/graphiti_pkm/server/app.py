@@ -196,7 +196,8 @@ def build_server(settings: Settings, start: Start, counted: Counted | None = Non
     Raises:
         ConfigurationError: a setting names an unknown toolset or tool.
     """
-    return MemoryServer(settings, Backend(start, limits=Limits(settings, _shared(settings)), counted=counted))
+    limits = Limits(settings, _shared(settings))
+    return MemoryServer(settings, Backend(start, limits=limits, for_others=settings.without_directory, counted=counted))
 
 
 def _shared(settings: Settings) -> Buckets | None:

@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from contextvars import Context
 from typing import Self, TypeAlias
 
+from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.ports.metrics import Counted
 from graphiti_pkm.errors import PkmError, Unavailable
 from graphiti_pkm.server.auth.callers import Limits
@@ -30,6 +31,7 @@ class Backend:
         start: Start,
         *,
         limits: Limits | None = None,
+        for_others: Callable[[str], str] = str,
         counted: Counted | None = None,
         begin_after: float = 0.5,
         patience: float = 40.0,
@@ -37,6 +39,7 @@ class Backend:
         """``begin_after`` delays the start, ``patience`` limits how long a call waits for it, both in seconds.
 
         ``limits``: the limits of callers, by default those of the default settings.
+        ``for_others``: a message as callers read it who are not the local user.
         ``counted``: the metrics of this server; None if they are disabled.
         """
         self.limits = limits or Limits(Settings())
@@ -44,6 +47,7 @@ class Backend:
         self.owners: Owners | None = None
         """Set if several workers share scratch graphs, each of which one worker has in memory."""
         self._start = start
+        self._for_others = for_others
         self._begin_after = begin_after
         self._patience = patience
         self._users = 0
@@ -88,6 +92,15 @@ class Backend:
             raise type(error)(f"{NOT_INITIALIZED}: {error.message}") from error
         except Exception as error:  # the start runs code of many libraries, whose messages may contain anything
             raise Unavailable(f"{NOT_INITIALIZED}: an unexpected error, see the server's log.") from error
+
+    def message(self, error: PkmError, caller: Caller) -> str:
+        """The error's message for the caller; the log gets what is kept from it."""
+        if caller.is_local:
+            return error.message
+        message = self._for_others(error.message)
+        if message != error.message:
+            logger.warning("a caller elsewhere was not told where: %s", error.message)
+        return message
 
     def stop_waiting(self) -> None:
         """Answer calls that wait for long work now, because the process is about to end."""

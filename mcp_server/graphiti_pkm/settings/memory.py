@@ -80,6 +80,10 @@ class MemorySettings(BaseModel):
     def _absolute(cls, path: Path | None) -> Path | None:
         return path.expanduser().absolute() if path else None
 
+    def without_directory(self, message: str) -> str:
+        """The message for people elsewhere, whom the directories of this machine do not concern."""
+        return message.replace(str(self.data_dir), "DATA_DIR")
+
     @property
     def zone(self) -> ZoneInfo:
         return ZoneInfo(self.timezone)

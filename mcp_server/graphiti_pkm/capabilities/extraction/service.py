@@ -99,6 +99,8 @@ class Extracting:
         settings = context.settings
         self._now = context.now
         self._zone: tzinfo = settings.zone
+        self._without_directory = settings.without_directory
+        """A job's owner reads why it waits."""
         self._parallel = settings.extraction_parallel
         self._budget = Budget(
             calls_per_day=settings.llm_calls_per_day,
@@ -205,11 +207,13 @@ class Extracting:
             _log.warning("extraction %d: %s", claimed.id, error.code)
             await self._model_failed(claimed, owner, error)
         except Unavailable as error:  # not the job's fault, so it keeps all its attempts
-            await self._queue.put_back(claimed.id, owner, error.message, _POLL_SECONDS, counts=False)
+            reason = self._without_directory(error.message)
+            await self._queue.put_back(claimed.id, owner, reason, _POLL_SECONDS, counts=False)
         except Exception as error:  # noqa: BLE001 a boundary: one broken job must not stop the others
             reason = error.message if isinstance(error, PkmError) else f"unexpected: {type(error).__name__}"
             _log.warning("extraction %d failed: %s", claimed.id, type(error).__name__)
             delay = self._pace.delay(claimed.attempts)
+            reason = self._without_directory(reason)
             await self._queue.put_back(claimed.id, owner, reason, delay, counts=True, remedy=_SEE_LOG)
         else:
             self._outdated.pop(claimed.id, None)

@@ -101,6 +101,8 @@ class Status:
         embedder = self._context.embedder
         has_model, problem = await embedder.available(), await embedder.problem()
         extractions = await self._extractions(caller, list(sizes or {}), failures)
+        if not caller.is_local:
+            failures = list(map(self._context.settings.without_directory, failures))
         state = "unavailable" if sizes is None else "ok" if not (problem or failures) else "degraded"
         return StatusResponse(
             status=state,

@@ -111,7 +111,7 @@ class GuardedTool(Tool):
                 if passed_on is not None:
                     return passed_on
         except PkmError as error:
-            return self._error(error)
+            return self._error(error, error.message)
         return await self.answer(backend, caller, arguments, context.report_progress)
 
     async def answer(
@@ -125,18 +125,18 @@ class GuardedTool(Tool):
                 if self.name != STATUS:
                     await services.whole()
             except PkmError as error:
-                return error_result(error.message, error.code)
+                return error_result(backend.message(error, caller), error.code)
             work = self.spec.function(Call(services, caller, progress), asked)
             data, text = await in_thread(rendered, await within(backend.limits.seconds, work, self._undone()))
             return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=data)
         except PkmError as error:
-            return self._error(error)
+            return self._error(error, backend.message(error, caller))
         except Exception:  # the outermost handler: the text of an unexpected error may contain content
             logger.exception("%s failed unexpectedly", self.name)
             return error_result(self.spec.failure + self._unexpected(), "internal")
 
-    def _error(self, error: PkmError) -> CallToolResult:
-        return error_result(self.spec.failure + error.message + self._nothing_stored_note(error), error.code)
+    def _error(self, error: PkmError, message: str) -> CallToolResult:
+        return error_result(self.spec.failure + message + self._nothing_stored_note(error), error.code)
 
     def _check_permission(self, caller: Caller) -> None:
         if not caller.may(self.spec.tier):

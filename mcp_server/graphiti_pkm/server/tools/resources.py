@@ -27,9 +27,9 @@ def add_resources(server: MCPServer[Backend], *, read_only_caller: bool) -> None
 
     async def read(context: Context[Backend, Any], get: Callable[[Call], Awaitable[_A]]) -> str:
         request, caller, began = context.request_context.request, None, time.perf_counter()
+        backend = backend_of(context)
         try:
             caller = caller_of(request, read_only=read_only_caller)
-            backend = backend_of(context)
             backend.limits.check(caller, {}, writes=False)
             services = await backend.services()
             await services.whole()
@@ -39,7 +39,7 @@ def add_resources(server: MCPServer[Backend], *, read_only_caller: bool) -> None
         except PkmError as error:
             if error.code in REFUSALS:
                 audit(caller, token_of(request), "resources/read", error.code, began=began)
-            raise ResourceError(error.message) from None
+            raise ResourceError(error.message if caller is None else backend.message(error, caller)) from None
         return answer.model_dump_json(exclude_none=True)
 
     @server.resource(

@@ -174,6 +174,16 @@ async def test_a_caller_sees_the_reason_of_the_model(world: World) -> None:
     assert (job.reason, job.remedy) == ("Wrong key.", "Set another.")
 
 
+@pytest.mark.parametrize("kind", [Unavailable, WriteFailed])
+async def test_a_callers_reason_names_no_directory_of_the_machine(
+    world: World, kind: type[Unavailable | WriteFailed]
+) -> None:
+    episode = await world.queued()
+    world.extractor.fail_next(kind(f"The disk of {world.context.settings.data_dir} is full."))
+    await world.extracting.run_once()
+    assert (await world.job(episode)).reason == "The disk of DATA_DIR is full."
+
+
 async def test_delays_grow_and_attempts_end(world: World) -> None:
     episode = await world.queued()
     world.extractor.fail_next(*[ModelUnavailable("Busy.") for _ in range(8)])
