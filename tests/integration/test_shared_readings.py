@@ -2,7 +2,9 @@
 
 from multiprocessing import get_context
 from pathlib import Path
+from uuid import UUID
 
+import pytest
 from tests.scripted_model import ScriptedModel
 
 from graphiti_pkm.bootstrap import open_memory
@@ -30,3 +32,9 @@ def test_all_processes_of_a_directory_are_one_server(tmp_path: Path) -> None:
     assert found == {server_id(tmp_path / "data")}
     assert [path.name for path in (tmp_path / "data").iterdir()] == ["server-id"]
     assert server_id(tmp_path / "another") not in found
+
+
+@pytest.mark.parametrize("damaged", ["", "\0" * 36, "no id"])
+def test_a_damaged_id_is_made_anew(tmp_path: Path, damaged: str) -> None:
+    (tmp_path / SERVER_ID).write_text(damaged, encoding="ascii")
+    assert server_id(tmp_path) == server_id(tmp_path) == str(UUID((tmp_path / SERVER_ID).read_text()))

@@ -29,7 +29,7 @@ from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.settings.loader import Settings
 
 SECONDS = 120
-LEAST_ACKNOWLEDGED = 2_000
+LEAST_ACKNOWLEDGED = 5_000
 LEAST_KILLS = 30
 
 pytestmark = pytest.mark.timeout(900)

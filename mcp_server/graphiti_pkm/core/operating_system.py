@@ -6,6 +6,7 @@ Linux over system calls that behave as documented (tests/e2e/test_other_platform
 
 import contextlib
 import faulthandler
+import itertools
 import os
 import re
 import select
@@ -104,6 +105,16 @@ def sync_directory(directory: Path) -> None:
             _sync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def sync_path(directory: Path) -> None:
+    """As ``sync_directory``, and with the entries of those above it, which may be as new. Raises OSError."""
+    sync_directory(directory)
+    for inner, outer in itertools.pairwise((directory.resolve(), *directory.resolve().parents)):
+        if os.path.ismount(inner):
+            return
+        with contextlib.suppress(OSError):  # one of others, that we may not read, is not new
+            sync_directory(outer)
 
 
 def _sync(descriptor: int) -> None:

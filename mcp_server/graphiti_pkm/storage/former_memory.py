@@ -280,4 +280,5 @@ def _set_aside(data_dir: Path) -> None:
         kept.mkdir(mode=0o700, exist_ok=True)
         for path in paths:
             shutil.move(path, kept / path.name)
+        sync_directory(kept)
         sync_directory(data_dir)

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from graphiti_pkm.core.operating_system import TIMES_SHOW_WRITES, is_pinned, publish, replace, sync_directory
+from graphiti_pkm.core.operating_system import TIMES_SHOW_WRITES, is_pinned, publish, replace, sync_directory, sync_path
 from graphiti_pkm.errors import ConfigurationError, DamagedStore, PkmError, Unavailable
 from graphiti_pkm.storage.journal.partial import partial, remove_temporary_files, sweep
 from graphiti_pkm.storage.journal.schema import MIGRATIONS, Migration, migrate
@@ -220,7 +220,7 @@ class JournalFile:
                         connection.execute("PRAGMA user_version = 0")  # which writes the header
                     with contextlib.suppress(FileExistsError):  # another process was quicker
                         publish(new, self.path)
-                sync_directory(self.data_dir)
+                sync_path(self.data_dir)
             except (OSError, sqlite3.OperationalError) as error:
                 reason = error.strerror if isinstance(error, OSError) else "the disk is full or failing"
                 raise ConfigurationError(

@@ -35,6 +35,7 @@ def back_up(file: JournalFile, path: Path) -> None:
                 with contextlib.closing(connect(copy)) as copied:
                     _keep_the_journal(copied)
                     check(copied)
+                sync_file(copy)  # VACUUM cuts it after its last sync
                 _publish(copy, path)
                 sync_directory(path.parent)
         except (OSError, sqlite3.OperationalError) as error:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from graphiti_pkm.core.model import redaction
 from graphiti_pkm.core.model.records import WriteIntent
+from graphiti_pkm.core.operating_system import sync_directory
 from graphiti_pkm.storage.journal import extractions, jobs, partial, saved_graphs
 from graphiti_pkm.storage.journal.rows import decode, encode, encode_answer
 
@@ -113,4 +114,6 @@ def erase(connection: sqlite3.Connection, data_dir: Path) -> bool:
                 copy.unlink()
     shutil.rmtree(data_dir / FORMER, ignore_errors=True)
     partial.remove_temporary_files(data_dir)
-    return not partial.sweep_all(data_dir) and not busy and not (data_dir / FORMER).exists()
+    is_swept = not partial.sweep_all(data_dir)
+    sync_directory(data_dir)  # else a power loss brings them back
+    return is_swept and not busy and not (data_dir / FORMER).exists()
