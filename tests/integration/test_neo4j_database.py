@@ -57,6 +57,16 @@ async def test_a_wrong_password_is_a_matter_of_the_settings(neo4j_server: Neo4jA
     await database.close()
 
 
+async def test_a_wrong_password_of_the_reader_names_the_readers_settings(neo4j_server: Neo4jAddress) -> None:
+    reader = {"neo4j_reader_username": "reader", "neo4j_reader_password": SecretStr(PLANTED)}
+    database = opened(neo4j_server, **reader)
+    assert await database.write(Query("one", "RETURN 1 AS one", {})) == [{"one": 1}]
+    with pytest.raises(ConfigurationError, match="neo4j_reader_username and neo4j_reader_password") as caught:
+        await database.read(Query("one", "RETURN 1 AS one", {}))
+    assert "neo4j_username" not in str(caught.value)
+    await database.close()
+
+
 async def test_a_database_that_is_not_there_is_named(neo4j_server: Neo4jAddress) -> None:
     database = opened(neo4j_server, neo4j_database="elsewhere")
     with pytest.raises(ConfigurationError, match="no database elsewhere"):

@@ -187,8 +187,9 @@ class Neo4jDatabase:
         except DatabaseUnavailable:
             raise
         except AuthError:
+            user = "neo4j" if driver is self._writer else "neo4j_reader"
             raise ConfigurationError(
-                "Neo4j refuses the user name or the password. Check neo4j_username and neo4j_password."
+                f"Neo4j refuses the user name or the password. Check {user}_username and {user}_password."
             ) from None
         except Neo4jError as error:
             if "DatabaseNotFound" in (error.code or ""):
