@@ -171,7 +171,7 @@ async def test_who_is_elsewhere_is_not_told_where_the_damaged_file_is(told: Path
                 assert "The journal DATA_DIR/memory.sqlite3 is damaged." in error_of(result)
                 assert str(told) not in str(result)
             assert str(told) not in str(await client.call_tool("get_status", {}))
-            with pytest.raises(MCPError, match="DATA_DIR/memory.sqlite3 is damaged"):
+            with pytest.raises(MCPError, match=r"DATA_DIR/memory\.sqlite3 is damaged"):
                 await client.read_resource(f"pkm://entity/{uuid4()}")
     assert f"The journal {memory} is damaged." in server.log.read_text()
     assert str(memory) in run("doctor", data_dir=told).stdout
