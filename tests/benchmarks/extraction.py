@@ -8,6 +8,8 @@ import itertools
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
@@ -24,6 +26,7 @@ from tests.benchmarks.world import call, client_of, memory
 from tests.scripted_model import ScriptedModel
 
 from graphiti_pkm.bootstrap import Memory
+from graphiti_pkm.graphiti_adapter import SqliteDriver
 
 ROUNDS = 40
 SLOW_MS = 3_000
@@ -130,17 +133,15 @@ async def _calls_of_ours(notes: Sequence[dict[str, Any]]) -> int:
 
 async def _calls_of_graphiti(notes: Sequence[dict[str, Any]]) -> int:
     """By the published library with its own searches, which is told no facts; a known uuid is read again."""
-    with ScriptedModel() as model:
-        async with memory() as opened, AsyncOpenAI(api_key="k", base_url=model.url) as service:
-            await opened.context.graph.ready()
-            driver = await opened.context.graph.driver()  # type: ignore[attr-defined]
-            driver.search_interface = None
+    with ScriptedModel() as model, TemporaryDirectory() as directory:
+        async with AsyncOpenAI(api_key="k", base_url=model.url) as service:
             graphiti = Graphiti(
-                graph_driver=driver,
+                graph_driver=SqliteDriver(Path(directory) / "graphiti.sqlite3"),
                 llm_client=OpenAIGenericClient(LLMConfig(api_key="k", model="m", small_model="m"), client=service),
                 embedder=OpenAIEmbedder(OpenAIEmbedderConfig(api_key="k", embedding_dim=64), client=service),
                 cross_encoder=_NoReranker(),
             )
+            await graphiti.build_indices_and_constraints()
             uuid = None
             for note in notes:
                 model.forget_counts()
@@ -149,7 +150,7 @@ async def _calls_of_graphiti(notes: Sequence[dict[str, Any]]) -> int:
                 again = uuid if "uuid" in note else None
                 done = await graphiti.add_episode("n", body, "", at, source=EpisodeType.text, group_id="g", uuid=again)
                 uuid = done.episode.uuid
-            await driver.close()
+            await graphiti.close()
         return _asked(model)
 
 
