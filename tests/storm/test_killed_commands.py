@@ -17,6 +17,9 @@ from tests.embedding_service import EmbeddingService
 from tests.storm.dump import dump
 from tests.storm.tape import calls, recorder, recording, records
 
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.journal.opening import journal_of
+
 ROUNDS = 7
 NOTES = 40
 LEAST_KILLS = 20
@@ -70,7 +73,9 @@ async def test_commands_killed_beside_a_server_lose_and_repeat_nothing(tmp_path:
                     "backup": ["backup", str(made)],
                     "reembed": ["reembed"],
                 }[name]
-                settings = {"data_dir": data_dir} | (models[(number + 1) % 2] if name == "reembed" else {})
+                # A rebuild computes vectors, and refuses to mix those of another model with what the memory has.
+                model = models[(number + 1) % 2] if name == "reembed" else await present(data_dir, models)
+                settings = {"data_dir": data_dir} | model
                 kill_at = killer.dice.randint(1, lengths[name]) if name in lengths else 0
                 code = await killer.run(command, settings, kill_at)
                 assert code in {0, -signal.SIGKILL}, (seed, number, name)
@@ -95,6 +100,14 @@ async def test_commands_killed_beside_a_server_lose_and_repeat_nothing(tmp_path:
     print(f"\nkilled commands {seed}: {dict(kills)}, of calls {lengths}")  # noqa: T201 what `make storm` is run for
     assert kills.total() >= LEAST_KILLS
     assert len(kills) == len(lengths)
+
+
+async def present(data_dir: Path, models: Sequence[dict[str, object]]) -> dict[str, object]:
+    """Settings of the model that the memory has, or changes to."""
+    journal = journal_of(Settings(data_dir=data_dir))
+    recorded = await journal.embedding()
+    await journal.close()
+    return next((one for one in models if recorded and one.get("embedding_model") == recorded.model), models[0])
 
 
 async def remembered(client: Client, number: int) -> str:

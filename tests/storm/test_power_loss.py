@@ -21,7 +21,7 @@ from tests.e2e.support import call, over_stdio
 from tests.storm.aftermath import faults, forgotten_words, opened, put
 from tests.storm.disk import Directory, Disk, Part
 from tests.storm.dump import differences
-from tests.storm.session import Note, Session, long, recorded
+from tests.storm.session import Note, Session, long, recorded, short
 from tests.storm.tape import SAY, SYNC, recorder, recording, records
 
 from graphiti_pkm.storage.journal.connection import MEMORY, JournalFile
@@ -84,6 +84,22 @@ async def test_whenever_the_power_goes_what_was_acknowledged_is_there(tmp_path: 
     assert seen.rebuilt
     assert seen.served
     assert seen.backups
+
+
+async def test_a_memory_that_does_not_sync_its_log_loses_notes(tmp_path: Path) -> None:
+    """The tests above could not pass without the syncs that they are about."""
+    session = await recorded(tmp_path, short)
+    point = max(session.acknowledged.values())
+    disk, left_out = Disk(session.root), set[int]()
+    for record in session.played[: point + 1]:
+        if record.kind == SYNC and record.path.endswith(f"{MEMORY}-wal"):
+            left_out.add(record.call)
+        elif record.call not in left_out:
+            disk.play(record)
+    data_dir = put(disk.left("none", "all", random.Random(0)), session, tmp_path / "left")  # noqa: S311 nothing is drawn
+    there = faults(await opened(data_dir), session, point)
+    assert left_out
+    assert [fault for fault in there if fault.startswith("lost: ")]
 
 
 def test_the_id_of_a_server_on_neo4j_is_on_disk_before_it_is_used(tmp_path: Path) -> None:
