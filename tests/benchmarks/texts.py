@@ -5,6 +5,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from graphiti_pkm.cli.examples import NOTES
+
 _ROOT = Path(__file__).resolve().parents[2]
 _JOURNAL = _ROOT.parent / "shared" / "data" / "journal" / "journal-1660-1664.jsonl"
 
@@ -22,7 +24,7 @@ def journal() -> list[Entry]:
     if _JOURNAL.exists():
         lines = _JOURNAL.read_text(encoding="utf-8").splitlines()
         return [Entry(one["date"], one["text"]) for one in map(json.loads, lines)]
-    return sorted(map(_example, (_ROOT / "examples").rglob("*.md")), key=lambda one: one.date)
+    return sorted(map(_example, NOTES.rglob("*.md")), key=lambda one: one.date)
 
 
 def _example(path: Path) -> Entry:

@@ -30,7 +30,7 @@ async def test_database_embedder_and_journal_are_counted_as_they_were_used(data_
     assert after["embedded_texts_total", ""] >= 4
     assert after["embedding_cached_texts_total", ""] >= 1  # the second search asks for what the first one has
     assert after["embedding_seconds_count", ""] >= 4
-    assert after["database_connections_limit", ""] == 24
+    assert ("database_connections_limit", "") not in after
     assert after["calls_total", "ok add_memory"] == 2
     assert ("database_errors_total", "read unavailable") not in after
     assert all(json.loads(line)["logger"] for line in server.log.read_text().splitlines())

@@ -10,7 +10,7 @@ import yaml
 
 from graphiti_pkm.errors import ConfigurationError
 
-REPOSITORY = Path(__file__).resolve().parents[3]
+NOTES = Path(__file__).with_name("example_notes")
 _FENCE = "---\n"
 
 
@@ -23,16 +23,16 @@ class Example:
 
 
 def read_examples(directory: Path | None = None) -> list[Example]:
-    """All notes below a directory; the name of a folder is its group. Default: ``examples/`` of the checkout.
+    """All notes below a directory; the name of a folder is its group. Default: those that come with the package.
 
     Raises:
         ConfigurationError: there are no notes, or one cannot be read.
     """
-    root = directory or REPOSITORY / "examples"
+    root = directory or NOTES
     examples = list(_read(root))
     if not examples:
         raise ConfigurationError(
-            f"There are no notes below {root}. Run the demo from a checkout, or name another directory with --examples."
+            f"There are no notes below {root}. Name another directory with --examples, or leave it out."
         )
     return examples
 

@@ -47,7 +47,7 @@ def build_parser() -> argparse.ArgumentParser:
         "--examples",
         type=path_of,
         metavar="DIR",
-        help="directory with a folder of Markdown notes with front matter for each group",
+        help="directory with a folder of Markdown notes with front matter for each group (default: the package's)",
     )
     check = _command(commands, "doctor", "Check platform, directories, database, models and settings.", json=True)
     check.add_argument("--probe", action="store_true", help="also send a test request to the configured services")

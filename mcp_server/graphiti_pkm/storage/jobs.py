@@ -110,6 +110,9 @@ class Jobs:
         except PkmError as error:  # the journal failed; a lease that is not returned expires
             _log.warning("the queue of jobs cannot be used: %s", error.code)
             return False
+        except Exception as error:  # noqa: BLE001 a boundary: the loop lives as long as the server
+            _log.warning("the queue of jobs cannot be used: %s", type(error).__name__)
+            return False
 
     async def _batch(self, job_id: int, group_id: str, job: Job) -> Job | None:
         """Run one batch; returns the rest of the job. Raises Unavailable if the database is unavailable."""

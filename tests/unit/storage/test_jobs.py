@@ -32,6 +32,7 @@ from graphiti_pkm.core.model.records import (
     EmbedPassagesJob,
     Entity,
     Episode,
+    Job,
     Vectors,
     WriteIntent,
     WriteKind,
@@ -298,3 +299,29 @@ async def test_links_made_already_are_not_made_again(world: World) -> None:
     await world.write(episode, sarah, a_name(sarah), a_mention(episode, sarah, uuid="first"), job)
     await world.drain()
     assert [mention.uuid for mention in world.graph.tables.mentions.values()] == ["first"]
+
+
+class JournalThatBreaksOnce(FakeJournal):
+    """Its first answer is an error of a kind that nobody expects."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        super().__init__(clock)
+        self.has_broken = asyncio.Event()
+
+    async def claim_job(self, owner: str, lease_seconds: float) -> tuple[int, str, Job] | None:
+        if not self.has_broken.is_set():
+            self.has_broken.set()
+            raise OSError("too many open files")
+        return await super().claim_job(owner, lease_seconds)
+
+
+async def test_the_loop_goes_on_after_any_error() -> None:
+    world = World()
+    journal = JournalThatBreaksOnce(world.clock)
+    broken = World(world.graph, journal)
+    await broken.write(an_episode("Sarah.", uuid="1"))
+    stop = asyncio.Event()
+    loop = asyncio.create_task(broken.jobs.run(stop))
+    await journal.has_broken.wait()
+    stop.set()
+    await loop

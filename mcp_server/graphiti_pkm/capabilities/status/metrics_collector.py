@@ -35,8 +35,10 @@ class MetricsCollector:
     async def look(self) -> list[Sample]:
         """All metrics that are available now; never fails."""
         up, journal = await asyncio.gather(self._is_up(), self._of_journal())
-        limit = self._context.settings.database_connections
-        return [Sample(DATABASE_UP, up), Sample(DATABASE_CONNECTIONS, limit), *journal]
+        settings = self._context.settings
+        is_remote = settings.effective_backend == "neo4j"
+        limit = [Sample(DATABASE_CONNECTIONS, settings.database_connections)] if is_remote else []
+        return [Sample(DATABASE_UP, up), *limit, *journal]
 
     async def _is_up(self) -> bool:
         try:

@@ -49,7 +49,9 @@ EMBEDDING_ERRORS = Measure("embedding_errors", "counter", "Askings that failed."
 CACHED_TEXTS = Measure("embedding_cached_texts", "counter", "Texts whose vector was still known.")
 
 DATABASE_UP = Measure("database_up", "gauge", "1 if the database answers, else 0.")
-DATABASE_CONNECTIONS = Measure("database_connections_limit", "gauge", "Connections that a process opens at most.")
+DATABASE_CONNECTIONS = Measure(
+    "database_connections_limit", "gauge", "Connections to Neo4j that a process opens at most."
+)
 WRITES = Measure("journal_writes", "gauge", "Writes in the journal: intent ones are not in the graph yet.", ("state",))
 JOBS = Measure("jobs", "gauge", "Jobs of the server's own.", ("state",))
 EXTRACTIONS = Measure("extractions", "gauge", "Episodes that a model reads, is to read or has read.", ("state",))
