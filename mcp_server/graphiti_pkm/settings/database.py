@@ -20,7 +20,7 @@ _NO_FALKORDB = (
 )
 
 
-class DatabaseSettings(BaseModel):
+class DatabaseSettings(BaseModel, defer_build=True):
     """Settings that say where the graph is."""
 
     backend: Literal["auto", "embedded", "neo4j"] = Field(

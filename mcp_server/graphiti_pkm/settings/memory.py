@@ -22,7 +22,7 @@ def _default_cache_dir() -> Path:
     return Path(platformdirs.user_cache_dir(APP))
 
 
-class MemorySettings(BaseModel):
+class MemorySettings(BaseModel, defer_build=True):
     """Settings that every command needs."""
 
     data_dir: Path = Field(

@@ -15,7 +15,7 @@ PART_CHARACTERS = 12_000
 """Maximum part of an episode in one request: about 3,000 tokens, which fit into the window of a local model."""
 
 
-class ModelSettings(BaseModel):
+class ModelSettings(BaseModel, defer_build=True):
     """Settings of embeddings and extraction, and of their services."""
 
     embedding_mode: str = Field(

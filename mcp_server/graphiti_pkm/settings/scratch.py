@@ -7,7 +7,7 @@ from graphiti_pkm.settings.scratch_limits import ScratchLimits
 _LIMITS = ScratchLimits()
 
 
-class ReasoningSettings(BaseModel):
+class ReasoningSettings(BaseModel, defer_build=True):
     """Settings of the toolset reasoning."""
 
     similarity_threshold: float = Field(

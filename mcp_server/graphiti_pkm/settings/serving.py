@@ -9,7 +9,7 @@ _TAKEN = frozenset({"health", "ready", "metrics", "sse", "messages", "register",
 """First parts of the paths of the other endpoints."""
 
 
-class ServingSettings(BaseModel):
+class ServingSettings(BaseModel, defer_build=True):
     """Settings that ``serve`` needs."""
 
     transport: Literal["stdio", "http", "sse"] = Field(default="stdio", description="Transport: stdio, http or sse.")
