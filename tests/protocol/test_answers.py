@@ -4,7 +4,7 @@ import json
 
 import pytest
 from mcp.client import Client
-from tests.builders import GROUP, OTHER_GROUP
+from tests.builders import GROUP, OTHER_GROUP, a_fact, a_write, an_entity
 from tests.corpus import DJANGO, HUB, HUB_FACTS_IN_OWN_GROUP, hub, load, weeks
 from tests.protocol.support import World, answered, text, told
 
@@ -167,3 +167,26 @@ async def test_nobody_waits_longer_than_a_client_does(world: World, client: Clie
     assert result.is_error
     assert "0 to 45" in text(result)
     assert world.writing.requests == []
+
+
+async def test_a_search_ends_where_the_scores_fall_away_and_paging_reaches_the_rest(
+    client: Client, world: World
+) -> None:
+    group = "formats"
+    tool = an_entity("adr-tools", group_id=group)
+    ends = [an_entity(name, group_id=group) for name in ("Markdown", "Nygard", "Windows", "Pandoc")]
+    said = (
+        "adr-tools writes Markdown",
+        "adr-tools follows Nygard",
+        "adr-tools runs on Windows",
+        "adr-tools feeds Pandoc",
+    )
+    facts = [a_fact(tool, one, "HAS", text=text) for one, text in zip(ends, said, strict=True)]
+    await load(world.graph, [a_write(tool, *ends, *facts)], world.embedder)
+    asked = {"query": "adr-tools writes Markdown", "group_ids": group}
+    page = told(await client.call_tool("search_memory_facts", asked))
+    assert [fact["fact"] for fact in page["facts"]] == ["adr-tools writes Markdown"]
+    assert page["truncated"] is True
+    rest = told(await client.call_tool("search_memory_facts", {**asked, "cursor": page["next_cursor"]}))
+    assert len(rest["facts"]) == page["weaker"]
+    assert "weaker" not in rest

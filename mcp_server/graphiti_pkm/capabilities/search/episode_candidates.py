@@ -9,7 +9,6 @@ from datetime import datetime
 from graphiti_pkm.capabilities.search.episode_ranking import (
     Signs,
     Surroundings,
-    WordCounts,
     best_of,
     holding_parts,
     own_scores,
@@ -29,7 +28,7 @@ from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, Episode
 from graphiti_pkm.core.model.records import Episode
 from graphiti_pkm.core.model.times import day_bounds
 from graphiti_pkm.core.reading.candidates import POOL, Candidates, Query
-from graphiti_pkm.core.reading.ranking import MIN_COSINE
+from graphiti_pkm.core.reading.ranking import MIN_COSINE, WordCounts
 
 _ASKED_FOR = 50
 """Candidates for each period, and for each entity, that the query names."""

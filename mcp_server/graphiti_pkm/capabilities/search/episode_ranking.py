@@ -4,15 +4,11 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from graphiti_pkm.core.model.names import fold, joined_words
 from graphiti_pkm.core.model.places import Steps
-from graphiti_pkm.core.reading.ranking import stem
+from graphiti_pkm.core.reading.ranking import WordCounts, stem
 from graphiti_pkm.settings.weights import EpisodeWeights
-
-WordCounts: TypeAlias = "Mapping[str, Counter[str]]"
-"""Stems of documents with their counts, by uuid."""
 
 _K1 = 1.2
 _B = 0.75

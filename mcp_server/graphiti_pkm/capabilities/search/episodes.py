@@ -26,6 +26,9 @@ from graphiti_pkm.core.reading.views import clipped, item_sizes
 
 _Nearby: TypeAlias = Mapping[str, tuple[NearbyEpisode | None, NearbyEpisode | None]]
 
+_WEAK = 0.4
+"""Below this share of the best score a page ends. Of the first ten hits to 99 questions over a journal none that
+answers had less than 0.59; of 96 others, kept aside, one had less than 0.5."""
 _NEARBY_CHARS = 300
 _REACH = timedelta(days=1)
 
@@ -73,7 +76,7 @@ class EpisodeSearch(Reader):
             entity_uuid=entity_uuid,
         )
         found = await self._episodes.find(request.query, words, wanted, reference or start.now)
-        page = slice_of(found.by_uuid, start)
+        page = slice_of(found.by_uuid, start, _WEAK)
         episodes = await self._graph.records.get_episodes(page.uuids(limit), groups)
         room = budget((EPISODES, limit))
         nearby = await self._nearby(episodes, wanted) if request.neighbours else {}
@@ -89,6 +92,7 @@ class EpisodeSearch(Reader):
             returned=len(views),
             truncated=next_cursor is not None,
             next_cursor=next_cursor,
+            weaker=page.weaker(len(views)),
             scope=await self._scope(caller, groups, empty=not page.total, note=words.note),
             episodes=views,
         )

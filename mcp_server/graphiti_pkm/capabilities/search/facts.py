@@ -140,6 +140,7 @@ class FactSearch(FactLists):
             returned=kept,
             truncated=next_cursor is not None,
             next_cursor=next_cursor,
+            weaker=page.weaker(kept),
             scope=await self._scope(caller, groups, empty=not page.total, note=joined(asked.note, words.note)),
             facts=views[:kept],
         )

@@ -66,6 +66,7 @@ class Searching(FactSearch):
             returned=kept,
             truncated=next_cursor is not None,
             next_cursor=next_cursor,
+            weaker=page.weaker(kept),
             scope=await self._scope(caller, groups, empty=not page.total, note=note),
             nodes=views[:kept],
             not_found=missing or None,

@@ -130,6 +130,8 @@ class Page(Answer):
     returned: int
     truncated: bool
     next_cursor: str | None = None
+    weaker: int | None = None
+    """Of a ranked list that ends where the scores fall away: how many follow with ``next_cursor``."""
     scope: Scope
 
 

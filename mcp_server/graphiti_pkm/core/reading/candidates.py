@@ -11,7 +11,7 @@ from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.core.ports.ports import Embedder
-from graphiti_pkm.core.reading.ranking import MIN_COSINE, fuse, word_scores
+from graphiti_pkm.core.reading.ranking import MIN_COSINE, fuse, holding_all, kept_above, scores_of_words, stem_counts
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, Unavailable
 
@@ -171,4 +171,6 @@ def checked_text(parameter: str, text: str) -> str:
 
 def _fused(query: Query, texts: Mapping[str, str], near: Mapping[str, float]) -> Scores:
     is_cut = len(texts) >= POOL or sum(cosine > MIN_COSINE for cosine in near.values()) >= POOL
-    return Scores(fuse(word_scores(query.terms, texts), near, only_words=query.vector is None), is_cut)
+    counts = stem_counts(texts)
+    scores = fuse(scores_of_words(query.terms, counts), near, only_words=query.vector is None)
+    return Scores(kept_above(scores, holding_all(query.terms, counts)), is_cut)

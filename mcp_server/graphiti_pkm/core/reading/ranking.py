@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from graphiti_pkm.core.model.names import fold
@@ -11,10 +11,15 @@ from graphiti_pkm.core.reading.paging import Key
 
 Ranking: TypeAlias = list[tuple[str, float]]
 """Uuids with scores, best first."""
+WordCounts: TypeAlias = "Mapping[str, Counter[str]]"
+"""Stems of documents with their counts, by uuid."""
 
 MIN_COSINE = 0.15
 """Below this cosine MiniLM sees no similarity: related pairs tried by hand had at least 0.22, nearly all unrelated
 sentences less than 0.15. Such records are found by their words only."""
+WEAK = 0.2
+"""A share of the best score, which counts as at most 1: below it a ranked list ends. In the examples every fact that
+answered a query had more, and most of what was only near in meaning had less."""
 LIFT = {0: 0.3, 1: 0.2, 2: 0.1}
 """What a fused score gains by its distance in hops from the centre."""
 
@@ -29,13 +34,28 @@ _ENDINGS = re.compile(r"(?:ies|es|s|ed|ing|e|y)$")
 _SHORTEST_STEM = 3
 
 
+def stem_counts(documents: Mapping[str, str]) -> WordCounts:
+    """The words of each document."""
+    return {uuid: Counter(map(stem, fold(text[:_SCORED_CHARS]).split())) for uuid, text in documents.items()}
+
+
 def word_scores(terms: Sequence[str], documents: Mapping[str, str]) -> dict[str, float]:
+    """As ``scores_of_words``, of texts."""
+    return scores_of_words(terms, stem_counts(documents))
+
+
+def holding_all(terms: Sequence[str], counts: WordCounts) -> list[str]:
+    """Documents that hold every word."""
+    wanted = set(map(stem, terms))
+    return [uuid for uuid, words in counts.items() if wanted <= words.keys()]
+
+
+def scores_of_words(terms: Sequence[str], counts: WordCounts) -> dict[str, float]:
     """BM25 of each document over this pool; always more than 0, because the database found the document.
 
     Robertson and Zaragoza 2009 with k1 1.2, b 0.75; document frequencies are those of the pool, so that what
     other groups hold has no influence.
     """
-    counts = {uuid: Counter(map(stem, fold(text[:_SCORED_CHARS]).split())) for uuid, text in documents.items()}
     if not counts:
         return {}
     lengths = {uuid: sum(words.values()) for uuid, words in counts.items()}
@@ -68,6 +88,17 @@ def fuse(words: Mapping[str, float], cosines: Mapping[str, float], *, only_words
         uuid: _TEXT_WEIGHT * by_words.get(uuid, 0.0) + (1 - _TEXT_WEIGHT) * by_meaning.get(uuid, 0.0)
         for uuid in by_words.keys() | by_meaning.keys()
     }
+
+
+def floor_of(scores: Iterable[float], share: float = WEAK) -> float:
+    """The least score that is not weak; scores above 1 are of records that were named."""
+    return share * min(max(scores, default=0.0), 1.0)
+
+
+def kept_above(scores: Mapping[str, float], sure: Iterable[str]) -> dict[str, float]:
+    """Scores in which nothing that surely fits is weak; in its own order, just above the floor."""
+    floor = floor_of(scores.values())
+    return {**scores, **{uuid: floor * (1 + scores[uuid]) for uuid in sure if scores[uuid] < floor}}
 
 
 def ranked(scores: Mapping[str, float]) -> Ranking:

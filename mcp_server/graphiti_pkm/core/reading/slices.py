@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graphiti_pkm.core.reading.paging import Key
-from graphiti_pkm.core.reading.ranking import items_after, key_of, ranked
+from graphiti_pkm.core.reading.ranking import WEAK, floor_of, items_after, key_of, ranked
 from graphiti_pkm.core.reading.reader import Start
 
 ASKED = 10.0
@@ -20,6 +20,8 @@ class Slice:
     total: int
     """How many were ranked."""
     start: Start
+    strong: int
+    """How many of ``remaining`` come before the scores fall away; 0 once the pages are past that."""
 
     @property
     def hits(self) -> int | None:
@@ -27,7 +29,12 @@ class Slice:
         return None if self.total else 0
 
     def uuids(self, limit: int) -> list[str]:
-        return [uuid for uuid, _ in self.remaining[:limit]]
+        """Those of the page, which does not go on beyond the fall of the scores."""
+        return [uuid for uuid, _ in self.remaining[: min(limit, self.strong or limit)]]
+
+    def weaker(self, shown: int) -> int | None:
+        """How many follow that fit much less, if the page ends where they begin."""
+        return len(self.remaining) - shown if shown and shown == self.strong < len(self.remaining) else None
 
     def scores(self) -> dict[str, float]:
         """Scores as shown; records asked for by name have none."""
@@ -41,10 +48,12 @@ class Slice:
         return key_of(last, dict(self.remaining)[last])
 
 
-def slice_of(scores: Mapping[str, float], start: Start) -> Slice:
-    """The part of the ranking after the cursor."""
+def slice_of(scores: Mapping[str, float], start: Start, weak: float = WEAK) -> Slice:
+    """The part of the ranking after the cursor; ``weak``: the share of the best score below which a hit is weak."""
     ranking = ranked(scores)
-    return Slice(items_after(ranking, start.after), len(ranking), start)
+    remaining = items_after(ranking, start.after)
+    floor = floor_of(scores.values(), weak)
+    return Slice(remaining, len(ranking), start, sum(score >= floor for _, score in remaining))
 
 
 def found_message(what: str, count: int, total: int | None, *, is_cut: bool = False) -> str:

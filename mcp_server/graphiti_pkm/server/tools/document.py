@@ -28,7 +28,8 @@ Every answer has structured content (all fields, whole uuids, exact times) and a
 compact JSON without nulls and empty fields, times to the second, uuids cut to 8 characters, which every uuid parameter
 accepts. A text has at most {DEFAULT_CHARS:,} characters at the default limits and {MAXIMUM_CHARS:,} at the maxima; what
 does not fit comes with `next_cursor`. A search for a `query` has no `total`, since it ranks whatever is near in meaning
-and nobody knows how many fit; lists and names that are looked up have one. An error is a result with `isError`, a text,
+and nobody knows how many fit; lists and names that are looked up have one. Its page ends where the scores fall away:
+`weaker` counts what follows with the cursor. An error is a result with `isError`, a text,
 and `{{"error": text, "code": code}}`.
 
 `openWorldHint` is true for get_entity_connections and get_entity_timeline because their specification demands it,

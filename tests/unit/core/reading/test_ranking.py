@@ -2,7 +2,19 @@
 
 import pytest
 
-from graphiti_pkm.core.reading.ranking import best_sentence, fuse, items_after, key_of, lifted, ranked, word_scores
+from graphiti_pkm.core.reading.ranking import (
+    best_sentence,
+    floor_of,
+    fuse,
+    holding_all,
+    items_after,
+    kept_above,
+    key_of,
+    lifted,
+    ranked,
+    stem_counts,
+    word_scores,
+)
 
 
 def test_a_rare_word_counts_more_than_a_common_one() -> None:
@@ -55,3 +67,20 @@ def test_the_best_sentence_has_most_of_the_words() -> None:
     assert best_sentence(["budget", "cut"], ["We met.", "The budget was cut.", "A budget."]) == 1
     assert best_sentence(["zebra"], ["We met."]) is None
     assert best_sentence(["zebra"], []) is None
+
+
+def test_the_floor_is_a_share_of_the_best_and_a_named_record_does_not_raise_it() -> None:
+    assert floor_of([0.5, 0.1], 0.2) == pytest.approx(0.1)
+    assert floor_of([2.0, 0.3], 0.2) == pytest.approx(0.2)
+    assert floor_of([], 0.2) == 0
+
+
+def test_what_holds_every_word_is_never_weak_and_keeps_its_order() -> None:
+    scores = kept_above({"best": 1.0, "long": 0.15, "longer": 0.1, "near": 0.18}, ["best", "long", "longer"])
+    assert [uuid for uuid, score in ranked(scores) if score >= floor_of(scores.values())] == ["best", "long", "longer"]
+
+
+def test_all_words_are_held_in_any_form() -> None:
+    counts = stem_counts({"a": "Records are Markdown files", "b": "Markdown", "c": "a record"})
+    assert holding_all(["record", "markdown"], counts) == ["a"]
+    assert holding_all(["markdown"], counts) == ["a", "b"]
