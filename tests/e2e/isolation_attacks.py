@@ -13,6 +13,10 @@ from tests.e2e.isolation_scratch import HERS, NOBODYS, OPENING, scratch_argument
 from tests.e2e.isolation_world import COMMON, NO_SAGA, NOWHERE, OWN, SAGA, SECRETS, VERAS, Records, Story
 from tests.protocol.support import text
 
+from graphiti_pkm.server.tools.guard import guarded
+from graphiti_pkm.server.tools.registry import TOOLSETS
+
+_TOOLS = {tool.name: tool for toolset in TOOLSETS for tool in toolset.tools}
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _SHORT = re.compile(r"\b[0-9a-f]{8}\b")
 _CURSOR = re.compile(r'(?<=next_cursor)[\\": ]+[A-Za-z0-9_-]+')
@@ -22,7 +26,7 @@ HARMLESS = frozenset(
     """
     episode_body name source source_description reference_time entities excluded_entity_types update_communities
     custom_extraction_instructions wait_seconds query names max_nodes entity_types status cursor confirm max_facts
-    edge_types valid_at_after valid_at_before invalid_at_after invalid_at_before kind as_of known_at max_episodes
+    edge_types invalid_after invalid_before kind as_of known_at max_episodes
     valid_after valid_before neighbours max_connections include_invalidated direction relation order max_content_chars
     content_offset max_entities mode limit since until kinds reason invalid_at episodes max_hops max_paths hops
     source_node_name edge_name fact target_node_name
@@ -95,7 +99,7 @@ class Attacks:
 
     def __init__(self, tool: Tool, own: Records, hers: Records) -> None:
         self._tool = tool.name
-        self._properties = tool.input_schema["properties"]
+        self._properties = guarded(_TOOLS[tool.name]).parameters["properties"]  # also what is not shown
         self._base = arguments_of(tool.name, own)
         self._hers = hers
         self._groups = [name for name in self._properties if name in {"group_id", "group_ids"}]

@@ -24,7 +24,7 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
     ("add_memory", {"episode_body": "x", "source": "podcast"}, "invalid_input", "fact_triple"),
     ("add_memory", {"episode_body": ""}, "invalid_input", "episode_body"),
     ("add_memory", {"episode_body": " \n\t\u3000"}, "invalid_input", "episode_body"),
-    ("search_memory_facts", {"query": "x", "valid_at_after": "2026-13-01"}, "invalid_input", "valid_at_after"),
+    ("search_memory_facts", {"query": "x", "valid_at_after": "2026-13-01"}, "invalid_input", "valid_after"),
     ("search_memory_facts", {"query": "x", "max_facts": 0}, "invalid_input", "from 1 to 200"),
     ("search_nodes", {"query": "x", "max_nodes": -1}, "invalid_input", "from 1 to 50"),
     ("get_episodes", {"max_episodes": 101}, "invalid_input", "from 1 to 100"),

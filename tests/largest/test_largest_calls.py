@@ -17,7 +17,7 @@ from mcp_types import CallToolResult
 from tests.largest.arguments import KINDS, Json, Largest, Text
 from tests.largest.meter import Meter, measured
 from tests.largest.served import Served, serving
-from tests.protocol.support import EVERYTHING, definitions, text
+from tests.protocol.support import EVERYTHING, WITH_MODEL, definitions, text
 
 from graphiti_pkm.server.tools.registry import known_tools
 
@@ -135,8 +135,8 @@ def known(kind: str, group: str, answer: Json) -> Mapping[str, Any]:
     entities = [one["uuid"] for one in answer["entities"]]
     fact = answer["facts"][0]["uuid"]
     episode = answer["episode_uuid"]
-    dates = ("valid_after", "valid_at_after", "invalid_at_after")
-    later = ("until", "valid_before", "valid_at_before", "invalid_at_before")
+    dates = ("valid_after", "invalid_after")
+    later = ("until", "valid_before", "invalid_before")
     return {
         "entity_uuid": entities[0],
         "source_uuid": entities[0],
@@ -232,7 +232,7 @@ async def forgotten(sweep: Sweep, kind: str, group: str, answer: Json) -> None:
 
 
 async def largest(sweep: Sweep, tool: str, kind: str, group: str, answer: Json) -> None:
-    schema = next(one.input_schema for one in await definitions(EVERYTHING) if one.name == tool)
+    schema = next(one.input_schema for one in await definitions(WITH_MODEL) if one.name == tool)
     arguments = Largest(KINDS[kind], known(kind, group, answer)).of(schema) | special(tool, kind, group, answer)
     arguments = {name: value for name, value in arguments.items() if value is not None}
     if tool == "restore_fact":

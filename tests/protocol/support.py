@@ -36,6 +36,8 @@ BUDGET = 6_000
 """Tokens (bytes / 4) that the default tools and the instructions may cost each conversation."""
 DEFAULT_TOOLS = len(TOOLSETS[0].tools)
 EVERYTHING = Settings(toolsets=tuple(toolset.name for toolset in TOOLSETS))
+WITH_MODEL = EVERYTHING.model_copy(update={"llm_model": "a-model"})
+"""Where every parameter is shown."""
 """All toolsets on."""
 SNAPSHOTS = Path(__file__).with_name("snapshots")
 

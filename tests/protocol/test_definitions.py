@@ -6,13 +6,28 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.protocol.support import BUDGET, EVERYTHING, SNAPSHOTS, budget_used, definition_of, definitions
+from tests.protocol.support import (
+    BUDGET,
+    EVERYTHING,
+    SNAPSHOTS,
+    WITH_MODEL,
+    World,
+    answered,
+    budget_used,
+    definition_of,
+    definitions,
+    text,
+)
 
+from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts
+from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.server.tools.guard import guarded
 from graphiti_pkm.server.tools.instructions import build_instructions
 from graphiti_pkm.server.tools.registry import TOOLSETS, known_tools
 from graphiti_pkm.settings.loader import Settings
 
 TOOLS = sorted(known_tools())
+SPECS = {tool.name: tool for toolset in TOOLSETS for tool in toolset.tools}
 WALKS = {"find_entity_path", "get_entity_subgraph"}
 SCRATCH = {tool.name for toolset in TOOLSETS if toolset.name == "reasoning" for tool in toolset.tools}
 """These read one scratch graph and search no groups."""
@@ -176,10 +191,7 @@ UPSTREAM = {
         "saga", "saga_previous_episode_uuid",
     ],
     "search_nodes": ["query", "group_ids", "max_nodes", "entity_types", "center_node_uuid"],
-    "search_memory_facts": [
-        "query", "group_ids", "max_facts", "center_node_uuid", "edge_types",
-        "valid_at_after", "valid_at_before", "invalid_at_after", "invalid_at_before",
-    ],
+    "search_memory_facts": ["query", "group_ids", "max_facts", "center_node_uuid", "edge_types"],
     "get_episodes": ["group_ids", "max_episodes"],
     "get_episode_entities": ["episode_uuids"],
     "get_entity_edge": ["uuid"],
@@ -197,9 +209,60 @@ UPSTREAM = {
 
 @pytest.mark.parametrize("name", sorted(UPSTREAM))
 async def test_a_client_of_the_upstream_server_finds_its_parameters(name: str) -> None:
-    schema = (await definition(name))["inputSchema"]
-    assert set(UPSTREAM[name]) <= set(schema["properties"])
-    assert set(schema.get("required", [])) <= set(UPSTREAM[name])
+    (tool,) = [tool for tool in await definitions(WITH_MODEL) if tool.name == name]
+    assert set(UPSTREAM[name]) <= set(tool.input_schema["properties"])
+    assert set(tool.input_schema.get("required", [])) <= set(UPSTREAM[name])
+
+
+FORMER = {
+    "valid_at_after": "valid_after",
+    "valid_at_before": "valid_before",
+    "invalid_at_after": "invalid_after",
+    "invalid_at_before": "invalid_before",
+}
+"""Upstream's names of filters, and ours before there was one name everywhere."""
+
+
+async def test_a_filter_has_one_name_in_every_tool() -> None:
+    for tool in await definitions(WITH_MODEL):
+        assert not {name for name in tool.input_schema["properties"] if re.search("_at_(after|before)$", name)}
+
+
+@pytest.mark.parametrize(("former", "name"), FORMER.items())
+def test_upstreams_name_of_a_filter_is_taken_for_ours(former: str, name: str) -> None:
+    tool = guarded(SPECS["search_memory_facts"])
+    assert tool.validated({former: "2026"}) == tool.validated({name: "2026"})
+    assert tool.validated({former: None, name: "2026"}) == tool.validated({former: " ", name: "2026"})
+    assert tool.validated({former: "2026", name: ""}) == tool.validated({name: "2026"})
+    assert SearchMemoryFacts(**{former: "2026"}) == SearchMemoryFacts(**{name: "2026"})
+
+
+def test_a_filter_under_both_names_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"has no parameter valid_at_after; it takes .*valid_after"):
+        guarded(SPECS["search_memory_facts"]).validated({"valid_at_after": "2025", "valid_after": "2026"})
+
+
+_FOR_A_MODEL = {"excluded_entity_types", "custom_extraction_instructions", "previous_episode_uuids", "wait_seconds"}
+_OF_SAGAS = {"saga", "saga_previous_episode_uuid"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "hidden"),
+    [
+        (Settings(), {"update_communities", *_FOR_A_MODEL, *_OF_SAGAS}),
+        (EVERYTHING, {"update_communities", *_FOR_A_MODEL}),
+        (Settings(llm_model="a-model"), set[str]()),
+    ],
+)
+async def test_what_a_model_never_uses_is_not_shown_and_still_accepted(settings: Settings, hidden: set[str]) -> None:
+    (shown,) = [tool for tool in await definitions(settings) if tool.name == "add_memory"]
+    accepted = guarded(SPECS["add_memory"]).parameters["properties"]
+    assert accepted.keys() - shown.input_schema["properties"].keys() == hidden
+    async with World(settings).connect() as client:
+        call = {"episode_body": "I said so.", "previous_episode_uuids": [], "saga": "Spring", "wait_seconds": 0}
+        assert answered(await client.call_tool("add_memory", call))["status"] == "stored"
+        wrong = await client.call_tool("add_memory", {"episode_body": "I said so.", "wait_seconds": 99})
+        assert "wait_seconds must be an integer from 0 to 45" in text(wrong)
 
 
 async def test_the_default_is_the_toolset_memory_with_at_most_seventeen_tools() -> None:

@@ -26,7 +26,7 @@ from graphiti_pkm.server.tools.call_log import CallLog, answer_internal_errors
 from graphiti_pkm.server.tools.guard import error_result, guarded
 from graphiti_pkm.server.tools.instructions import build_instructions
 from graphiti_pkm.server.tools.prompts import build_prompts
-from graphiti_pkm.server.tools.registry import TOOLSETS, known_tools, narrowed, permitted, select
+from graphiti_pkm.server.tools.registry import TOOLSETS, known_tools, narrowed, permitted, select, unshown_marks
 from graphiti_pkm.server.tools.request_limits import RequestLimits
 from graphiti_pkm.server.tools.resources import add_resources
 from graphiti_pkm.server.tools.texts import only_naming
@@ -60,7 +60,10 @@ class MemoryServer(MCPServer[Backend]):
         self._drain_seconds = settings.drain_seconds
         names = [tool.name for tool in self.tools]
         self._built = {
-            tool.name: guarded(tool, enabled=names, read_only_caller=settings.read_only) for tool in self.tools
+            tool.name: guarded(
+                tool, enabled=names, unshown=unshown_marks(settings), read_only_caller=settings.read_only
+            )
+            for tool in self.tools
         }
 
         @asynccontextmanager

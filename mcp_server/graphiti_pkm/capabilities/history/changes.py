@@ -26,7 +26,7 @@ _OPENING = 20_000
 """Characters of an episode that are searched for the sentence supporting a fact."""
 _WORDS = 200
 _BY_RECORD = (
-    "By when it was recorded; for when it held use search_memory_facts (valid_at_after) or get_entity_connections."
+    "By when it was recorded; for when it held use search_memory_facts (valid_after) or get_entity_connections."
 )
 
 

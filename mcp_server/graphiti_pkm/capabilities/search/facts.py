@@ -61,11 +61,8 @@ class FactSearch(FactLists):
         """
         limit = request.max_facts
         instants = {
-            "valid_after": self._instant("valid_at_after", request.valid_at_after),
-            "valid_before": self._instant("valid_at_before", request.valid_at_before),
-            "invalid_after": self._instant("invalid_at_after", request.invalid_at_after),
-            "invalid_before": self._instant("invalid_at_before", request.invalid_at_before),
-            "as_of": self._instant("as_of", request.as_of),
+            name: self._instant(name, getattr(request, name))
+            for name in ("valid_after", "valid_before", "invalid_after", "invalid_before", "as_of")
         }
         narrowed = (
             request.entity_uuid,
@@ -89,14 +86,10 @@ class FactSearch(FactLists):
             group_ids=groups,
             center_node_uuid=centre,
             entity_uuid=entity and entity.uuid,
-            valid_at_after=instants["valid_after"],
-            valid_at_before=instants["valid_before"],
-            invalid_at_after=instants["invalid_after"],
-            invalid_at_before=instants["invalid_before"],
-            as_of=instants["as_of"],
+            **instants,
         )
         known = await self._known(request.known_at, groups, start.now)
-        read_as = self._read_as(request.as_of, request.known_at, before="valid_at_before")
+        read_as = self._read_as(request.as_of, request.known_at)
         wanted = FactFilter(
             group_ids=groups,
             now=start.now,

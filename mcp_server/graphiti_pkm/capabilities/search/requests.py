@@ -1,6 +1,6 @@
 """What the tools of this capability are asked; the descriptions of fields are prompts."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -36,15 +36,22 @@ class SearchNodes(Request):
 
 
 class SearchMemoryFacts(Request):
+    other_names: ClassVar = {
+        "valid_at_after": "valid_after",
+        "valid_at_before": "valid_before",
+        "invalid_at_after": "invalid_after",
+        "invalid_at_before": "invalid_before",
+    }
+
     query: Annotated[str | None, Field(description="may be left out with a filter: lists all that fit")] = None
     group_ids: GroupIds = None
     max_facts: MaxFacts = paging.FACTS.default
     center_node_uuid: Near = None
     edge_types: Annotated[Strings | None, Field(description="relations, e.g. WORKS_AT")] = None
-    valid_at_after: After = None
-    valid_at_before: Before = None
-    invalid_at_after: After = None
-    invalid_at_before: Before = None
+    valid_after: After = None
+    valid_before: Before = None
+    invalid_after: After = None
+    invalid_before: Before = None
     entity_uuid: Annotated[str | None, Field(description="only its facts; a measure's: its readings")] = None
     entity_types: Annotated[Strings | None, Field(description="of either end")] = None
     kind: FactKind | None = None

@@ -3,7 +3,7 @@
 import json
 import unicodedata
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
@@ -73,6 +73,7 @@ def without_blanks(given: Mapping[str, Any], model: type[BaseModel]) -> dict[str
     Models in strict mode have to fill every field; what they have nothing for comes as a null, "", [] or "null". A
     blank value of a required field stays, so that it is an error, and so does the word "null" where a text is free.
     """
+    given = _by_present_names(given, getattr(model, "other_names", {}))
     fields = model.model_fields
     optional = {name for name, field in fields.items() if not field.is_required()}
 
@@ -84,6 +85,19 @@ def without_blanks(given: Mapping[str, Any], model: type[BaseModel]) -> dict[str
     return {name: value for name, value in given.items() if not is_left_out(name, value)}
 
 
+def _by_present_names(given: Mapping[str, Any], other_names: Mapping[str, str]) -> Mapping[str, Any]:
+    """The arguments under the names in the schema; another name beside a filled one stays, so that it is an error."""
+    renamed = {name: value for name, value in given.items() if name not in other_names}
+    for other in given.keys() & other_names.keys():
+        name = other_names[other] if is_blank(renamed.get(other_names[other])) else other
+        if not (name == other and is_blank(given[other])):
+            renamed[name] = given[other]
+    return renamed
+
+
+ONLY_WITH_MODEL = "only where a model reads episodes"
+ONLY_WITH_SAGAS = "only where a model reads episodes or the toolset graph is on"
+"""Mark fields that are always accepted but in the tool's schema only then: their tokens are paid on every turn."""
 PER_PAGE = "may differ from page to page"
 """Marks a field that changes how much of an answer is shown, not what is found: cursors are valid for any value."""
 
@@ -92,6 +106,9 @@ class Request(BaseModel):
     """Base of what a caller sends: closed, so that a misspelt field is an error and not lost."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)  # many tools are never offered or called
+
+    other_names: ClassVar[Mapping[str, str]] = {}
+    """Names of fields that are accepted but not shown: upstream's, and those of earlier versions."""
 
     @model_validator(mode="before")
     @classmethod
@@ -163,13 +180,15 @@ class AddMemory(Request):
     reference_time: Annotated[str | None, Field(description="when it happened; now if left out")] = None
     entities: Annotated[Entities | None, Field(description="persons, projects, things the body names")] = None
     facts: Annotated[Facts | None, Field(description="what the body says of them")] = None
-    excluded_entity_types: Strings | None = None
-    custom_extraction_instructions: Annotated[str | None, Field(max_length=MAX_STEERING)] = None
-    previous_episode_uuids: Strings | None = None
-    update_communities: bool = False
-    saga: str | None = None
-    saga_previous_episode_uuid: str | None = None
-    wait_seconds: Annotated[int, Field(ge=0, le=45, description="wait for what a configured model finds")] = 0
+    excluded_entity_types: Annotated[Strings | None, ONLY_WITH_MODEL] = None
+    custom_extraction_instructions: Annotated[str | None, Field(max_length=MAX_STEERING), ONLY_WITH_MODEL] = None
+    previous_episode_uuids: Annotated[Strings | None, ONLY_WITH_MODEL] = None
+    update_communities: Annotated[bool, ONLY_WITH_MODEL] = False
+    saga: Annotated[str | None, ONLY_WITH_SAGAS] = None
+    saga_previous_episode_uuid: Annotated[str | None, ONLY_WITH_SAGAS] = None
+    wait_seconds: Annotated[
+        int, Field(ge=0, le=45, description="wait for what a configured model finds"), ONLY_WITH_MODEL
+    ] = 0
 
     @property
     def steering(self) -> dict[str, object]:

@@ -106,14 +106,12 @@ class Reader:
         """The first instant of a date as the caller wrote it. Raises InvalidInput naming the parameter."""
         return None if text is None else parse_instant(text, self._context.settings.zone, parameter)
 
-    def _read_as(
-        self, as_of: str | None, known_at: str | None = None, *, before: str | None = "valid_before"
-    ) -> str | None:
+    def _read_as(self, as_of: str | None, known_at: str | None = None, *, by_start: bool = True) -> str | None:
         """A note on how a month or year is read (as its first instant) and how to ask for all of it.
 
-        ``before``: the name of the tool's filter by start, if it has one.
+        ``by_start``: whether the tool has a filter by start.
         """
-        whole = "for its end use as_of={end}" if before is None else f"for the whole of it use {before}={{end}} instead"
+        whole = "for the whole of it use valid_before={end} instead" if by_start else "for its end use as_of={end}"
         zone, notes = self._context.settings.zone, list[str]()
         for name, text, rest in (
             ("as_of", as_of, whole),

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
+from graphiti_pkm.core.model.requests import ONLY_WITH_MODEL, ONLY_WITH_SAGAS
 from graphiti_pkm.core.reading.paging import DEFAULT_CHARS, MAXIMUM_CHARS
-from graphiti_pkm.server.tools.guard import guarded
+from graphiti_pkm.server.tools.guard import guarded, marks_of
 from graphiti_pkm.server.tools.instructions import build_instructions
 from graphiti_pkm.server.tools.prompts import PROMPTS
 from graphiti_pkm.server.tools.registry import TOOLSETS, Toolset
@@ -70,6 +71,11 @@ def _tool(tool: ToolSpec) -> Iterator[str]:
     if not schema["properties"]:
         return
     yield from _table(schema["properties"], schema.get("required", []))
+    if others := tool.request.other_names:
+        yield f"\nAlso accepted: {', '.join(f'`{other}` for `{name}`' for other, name in others.items())}."
+    for mark in (ONLY_WITH_MODEL, ONLY_WITH_SAGAS):
+        if names := [name for name, one in tool.request.model_fields.items() if mark in marks_of(one)]:
+            yield f"\nAlways accepted, but in the tool's schema {mark}: {', '.join(f'`{name}`' for name in names)}."
     for name, part in schema["properties"].items():
         if "properties" in (item := part.get("items", {})):
             yield f"\nEach of `{name}`:\n"

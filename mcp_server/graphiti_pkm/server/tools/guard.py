@@ -18,6 +18,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field, InstanceOf, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from graphiti_pkm.core.call_time import within
@@ -52,13 +53,24 @@ class GuardedTool(Tool):
     """A tool whose function takes a ``Call`` and returns an answer, or raises a ``PkmError``."""
 
     spec: InstanceOf[ToolSpec] = Field(exclude=True)
+    accepted: Json = Field(exclude=True)
+    """The schema of all arguments that are accepted; ``parameters`` shows those that a model may need."""
     read_only_caller: bool = Field(default=False, exclude=True)
 
     @classmethod
-    def build(cls, spec: ToolSpec, describe: Callable[[str], str], *, read_only_caller: bool) -> "GuardedTool":
-        """The tool as it is registered; ``describe`` edits each text for the model."""
+    def build(
+        cls, spec: ToolSpec, describe: Callable[[str], str], unshown: Collection[str], *, read_only_caller: bool
+    ) -> "GuardedTool":
+        """The tool as it is registered; ``describe`` edits each text for the model.
+
+        Fields with one of the marks ``unshown`` are accepted without being in the schema.
+        """
+        accepted = with_list_bounds(tidy_input(spec.request.model_json_schema(), describe))
+        hidden = {name for name, one in spec.request.model_fields.items() if set(unshown) & set(marks_of(one))}
+        shown = {name: part for name, part in accepted["properties"].items() if name not in hidden}
         return cls(
             spec=spec,
+            accepted=accepted,
             read_only_caller=read_only_caller,
             fn=spec.function,
             fn_metadata=_UNUSED,
@@ -66,7 +78,7 @@ class GuardedTool(Tool):
             name=spec.name,
             title=spec.title,
             description=describe(spec.description),
-            parameters=with_list_bounds(tidy_input(spec.request.model_json_schema(), describe)),
+            parameters={**accepted, "properties": shown},
             annotations=ToolAnnotations(title=spec.title, **asdict(spec.annotations)),
         )
 
@@ -175,18 +187,19 @@ class GuardedTool(Tool):
         model = self.spec.request
         given = without_blanks(arguments, model)
         refuse_too_much(given, " Nothing was stored." if self._writes else "")
-        accepted: Json = self.parameters["properties"]
-        unknown = [name for name in given if name not in accepted]
+        unknown = [name for name in given if name not in self.accepted["properties"]]
         if unknown:
-            raise self._refused(f"{self.name} has no parameter {_shown(unknown[0])}; it takes {_listed(accepted)}")
+            raise self._refused(
+                f"{self.name} has no parameter {_shown(unknown[0])}; it takes {_listed(self.parameters['properties'])}"
+            )
         self._refuse_unstorable(given)
         try:
             asked = model.model_validate(given)
         except ValidationError as error:
-            raise self._refused(explain(error, self.parameters)) from None
+            raise self._refused(explain(error, self.accepted)) from None
         read = asked.model_dump()  # check again, because lists may have been sent as JSON strings
         refuse_too_much(read, " Nothing was stored." if self._writes else "")
-        if (reason := too_long(read, self.parameters)) is not None:
+        if (reason := too_long(read, self.accepted)) is not None:
             raise self._refused(reason)
         self._refuse_unstorable(read)
         return model.model_construct(**without_blanks(dict(asked), model))  # remove blanks again: "[]" is empty
@@ -200,12 +213,26 @@ class GuardedTool(Tool):
         return InvalidInput(f"Bad arguments: {reason}.{' Nothing was stored.' if self._writes else ''}")
 
 
-def guarded(tool: ToolSpec, *, enabled: Collection[str] | None = None, read_only_caller: bool = False) -> GuardedTool:
-    """The tool as the server registers it; its texts name only ``enabled`` tools (None: all are enabled)."""
+def guarded(
+    tool: ToolSpec,
+    *,
+    enabled: Collection[str] | None = None,
+    unshown: Collection[str] = (),
+    read_only_caller: bool = False,
+) -> GuardedTool:
+    """The tool as the server registers it; its texts name only ``enabled`` tools (None: all are enabled).
+
+    ``unshown``: marks of the fields that are left out of the schema.
+    """
     names = known_tools() if enabled is None else enabled
     return GuardedTool.build(
-        tool, lambda text: only_naming(text, known_tools(), names), read_only_caller=read_only_caller
+        tool, lambda text: only_naming(text, known_tools(), names), unshown, read_only_caller=read_only_caller
     )
+
+
+def marks_of(field: FieldInfo) -> list[str]:
+    """The marks of a field of a request, which are texts among its metadata."""
+    return [mark for mark in field.metadata if isinstance(mark, str)]
 
 
 def error_result(message: str, code: str) -> CallToolResult:

@@ -166,9 +166,7 @@ async def test_a_period_is_of_the_record_half_open_and_in_the_zone() -> None:
     assert empty.scope.holds == {"default": "1 episode, 2 entities, 1 fact"}
 
 
-BY_RECORD = (
-    "By when it was recorded; for when it held use search_memory_facts (valid_at_after) or get_entity_connections."
-)
+BY_RECORD = "By when it was recorded; for when it held use search_memory_facts (valid_after) or get_entity_connections."
 
 
 async def test_a_period_before_the_record_began_is_said_to_be_one_of_the_record(world: WritingWorld) -> None:

@@ -96,7 +96,7 @@ async def test_without_a_query_and_without_a_filter_it_says_what_to_give(
         ({"kind": "event"}, {"visits"}),
         ({"status": "ended"}, {"lives"}),
         ({"status": "current"}, {"works", "likes"}),
-        ({"kind": "state", "valid_at_after": "2025"}, {"likes"}),
+        ({"kind": "state", "valid_after": "2025"}, {"likes"}),
         ({"as_of": "2024-06"}, {"works", "lives"}),
         ({"as_of": "2024-06", "entity_uuid": "Acme"}, {"works"}),
         ({"known_at": "2026-01-20"}, {"works", "visits", "lives"}),
@@ -219,7 +219,7 @@ async def test_a_series_is_known_from_all_its_facts_not_from_the_first_page(told
     await told.begin(told.works(valid_at=at(2027)), *(told.slept(str(day), day) for day in range(1, 6)))
     old = a_fact(told.sarah, told.acme, kind="event", valid_at=at(2020), created_at=BEGAN)
     await told.given(old)
-    answer = await told.facts(entity_uuid=told.sarah.uuid, valid_at_before="2026", max_facts=2)
+    answer = await told.facts(entity_uuid=told.sarah.uuid, valid_before="2026", max_facts=2)
     assert texts(answer) == ["Sarah slept 5 hours.", "Sarah slept 4 hours."]
 
 
@@ -232,7 +232,7 @@ async def test_a_series_is_known_from_all_its_facts_not_from_the_first_page(told
         ({"edge_types": ["hates"], "entity": "Sarah"}, "; HATES is no relation here, but VISITS, WORKS_AT"),
         ({"edge_types": ["visits"], "entity": "Tom"}, ""),
         ({"entity": "Tom", "status": "ended"}, ""),
-        ({"query": "quarks", "valid_at_before": "2021"}, "; the first fact here is of 2024-03-02"),
+        ({"query": "quarks", "valid_before": "2021"}, "; the first fact here is of 2024-03-02"),
     ],
 )
 async def test_an_empty_answer_names_the_earliest_evidence(

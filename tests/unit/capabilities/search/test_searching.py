@@ -249,15 +249,15 @@ async def test_without_a_model_words_alone_are_searched_and_that_is_said(search:
 async def test_dates_and_relations_filter_facts_before_they_are_ranked() -> None:
     world = World()
     await world.given(*hub())
-    march = await facts(world, "hub works with", max_facts=200, valid_at_after="2025-03", valid_at_before="2025-04")
+    march = await facts(world, "hub works with", max_facts=200, valid_after="2025-03", valid_before="2025-04")
     assert march.returned == len(march.facts) > 20
     assert all(str(fact.valid_at).startswith("2025-03") for fact in march.facts)
-    ended = await facts(world, "hub", max_facts=200, invalid_at_after="2025", invalid_at_before="2026")
+    ended = await facts(world, "hub", max_facts=200, invalid_after="2025", invalid_before="2026")
     assert ended.returned == 20
     assert (await facts(world, "hub", max_facts=200, edge_types=["works with"])).returned == 90
     assert (await facts(world, "hub", edge_types=["KNOWS"])).total == 0
-    with pytest.raises(InvalidInput, match=r"^invalid_at_before: "):
-        await facts(world, "hub", invalid_at_before="soon")
+    with pytest.raises(InvalidInput, match=r"^invalid_before: "):
+        await facts(world, "hub", invalid_before="soon")
 
 
 @pytest.mark.parametrize("value", [0, -1, 201])

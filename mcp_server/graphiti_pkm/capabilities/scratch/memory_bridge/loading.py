@@ -145,7 +145,7 @@ class ScratchBridge(Reader):
                 caller,
                 seeds.group_ids,
                 empty=not seeds.entities,
-                note=" ".join(filter(None, (seeds.note, self._read_as(request.as_of, before=None)))) or None,
+                note=" ".join(filter(None, (seeds.note, self._read_as(request.as_of, by_start=False)))) or None,
             ),
         )
 
