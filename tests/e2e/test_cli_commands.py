@@ -1,6 +1,7 @@
 """The command as a shell sees it: exit codes, one line for every failure, the log's first line."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -12,10 +13,24 @@ from tests.e2e.support import COMMAND, environment, run, until
 from tests.ports import free_port
 
 
-@pytest.mark.parametrize("command", [[COMMAND], [sys.executable, "-m", "graphiti_pkm.cli.main"]])
+@pytest.mark.parametrize("command", [[COMMAND], [sys.executable, "-m", "graphiti_pkm"]])
 def test_the_version_is_told_by_the_command_and_by_the_module(command: list[str]) -> None:
     told = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True)
     assert (told.stdout, told.stderr) == (f"graphiti-pkm {version('graphiti-pkm')}\n", "")
+
+
+def test_who_types_the_command_alone_is_told_where_to_begin(data_dir: Path) -> None:
+    keyboard, terminal = os.openpty()
+    try:
+        told = subprocess.run(
+            [COMMAND], stdin=terminal, capture_output=True, text=True, env=environment(data_dir=data_dir), check=False
+        )
+    finally:
+        os.close(keyboard)
+        os.close(terminal)
+    assert (told.returncode, told.stderr) == (0, "")
+    assert [line.split()[1] for line in told.stdout.splitlines()] == ["demo", "doctor", "serve"]
+    assert not data_dir.exists()
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["serve", "--help"], ["doctor"]])

@@ -12,9 +12,13 @@ from tests.e2e.support import COMMAND, call, environment, listens, over_http, un
 from tests.ports import free_port
 
 
-async def test_momento_serves_a_client_that_starts_it_without_a_word(data_dir: Path) -> None:
-    command = str(Path(COMMAND).with_name("momento"))
-    server = StdioServerParameters(command=command, args=[], env=environment(data_dir=data_dir), cwd=data_dir.parent)
+@pytest.mark.parametrize("words", [["momento"], ["graphiti-pkm"], ["python", "-m", "graphiti_pkm"]])
+async def test_momento_serves_a_client_that_starts_it_without_a_word(words: list[str], data_dir: Path) -> None:
+    name, *arguments = words
+    command = str(Path(COMMAND).with_name(name))
+    server = StdioServerParameters(
+        command=command, args=arguments, env=environment(data_dir=data_dir), cwd=data_dir.parent
+    )
     async with Client(stdio_client(server)) as client:
         assert "add_memory" in {tool.name for tool in (await client.list_tools()).tools}
 

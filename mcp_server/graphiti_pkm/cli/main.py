@@ -17,6 +17,10 @@ from graphiti_pkm.settings.loader import LoadedSettings, Settings, load_settings
 
 _SHOWS_WARNINGS = frozenset({"serve", "doctor"})
 """Commands that print the warnings of the settings themselves."""
+_BEGIN = """\
+graphiti-pkm demo     show with example notes what the memory does
+graphiti-pkm doctor   check this machine, and say what is missing
+graphiti-pkm serve    run the MCP server; a client starts it itself. --help lists all commands."""
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 
@@ -81,9 +85,12 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def momento() -> int:
-    """The command under another name; without a command it serves."""
+def started() -> int:
+    """The installed command. Without a command it serves, as clients expect; at a terminal it says where to begin."""
     arguments = sys.argv[1:]
+    if not arguments and sys.stdin is not None and sys.stdin.isatty():
+        print(_BEGIN)  # noqa: T201 a result belongs on stdout
+        return EXIT_OK
     asks = arguments and arguments[0] in {"-h", "--help", "--version"}
     return main(arguments if asks or (arguments and not arguments[0].startswith("-")) else ["serve", *arguments])
 
@@ -294,4 +301,4 @@ def _maintain(options: argparse.Namespace, settings: Settings) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(started())

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from graphiti_pkm.cli.flags import given_flags
-from graphiti_pkm.cli.main import build_parser, main, momento
+from graphiti_pkm.cli.main import build_parser, main, started
 from graphiti_pkm.settings.loader import Settings, is_secret, load_settings
 from graphiti_pkm.settings.names import ALIASES, flags_of, variables_of
 
@@ -118,10 +118,10 @@ def test_momento_is_the_same_command_and_serves_if_none_is_named(
     arguments: list[str], said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["momento", *arguments])
-    assert momento() == 2
+    assert started() == 2
     assert said in capsys.readouterr().err
     scripts = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert scripts["scripts"]["momento"] == f"{momento.__module__}:{momento.__name__}"
+    assert scripts["scripts"]["momento"] == f"{started.__module__}:{started.__name__}"
 
 
 @pytest.mark.parametrize("command", COMMANDS)

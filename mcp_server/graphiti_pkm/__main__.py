@@ -1,0 +1,7 @@
+"""``python -m graphiti_pkm``: the command, where the directory of scripts is not on the path."""
+
+import sys
+
+from graphiti_pkm.cli.main import started
+
+sys.exit(started())
