@@ -30,8 +30,13 @@ async def ask(world: World, tool: str, **arguments: Any) -> dict[str, Any]:
 
 async def changes(world: World, group: str, **arguments: Any) -> list[dict[str, Any]]:
     page = await ask(world, "what_changed", since="2020", group_ids=group, **arguments)
-    assert page["total"] == page["returned"] == len(page.get("changes", []))
-    return list(page.get("changes", []))
+    assert page["total"] == page["returned"]
+    return of_notes(page)
+
+
+def of_notes(page: dict[str, Any]) -> list[dict[str, Any]]:
+    """The changes of a page, which its text lists by note."""
+    return [{**note, **change} for note in page.get("changes", []) for change in note["facts"]]
 
 
 async def current(world: World, group: str) -> list[str]:
@@ -114,14 +119,14 @@ async def test_the_history_of_a_status_is_in_what_changed(world: World) -> None:
         await ask(world, "add_memory", group_id=group, episode_body=f"{word}.", facts=[fact], reference_time=day)
     (node,) = (await ask(world, "search_nodes", names=["ADR 7"], group_ids=group, max_nodes=1))["nodes"]
     page = await ask(world, "what_changed", since="2020", entity_uuid=node["uuid"], kinds=["added", "retired"])
-    assert [(one["change"], one["fact"].split(" (")[0]) for one in page["changes"]] == [
-        ("retired", "ADR 7 has status: approved"),
-        ("added", "ADR 7 has status: deprecated"),
-        ("retired", "ADR 7 has status: draft"),
-        ("added", "ADR 7 has status: approved"),
-        ("added", "ADR 7 has status: draft"),
+    says = [[str(one.get(key)).split(" (")[0] for key in ("change", "fact", "replacement")] for one in of_notes(page)]
+    assert says == [
+        ["retired", "ADR 7 has status: approved", "ADR 7 has status: deprecated"],
+        ["retired", "ADR 7 has status: draft", "ADR 7 has status: approved"],
+        ["added", "ADR 7 has status: draft", "None"],
     ]
-    edge = await ask(world, "get_entity_edge", uuid=page["changes"][1]["fact_uuid"])
+    assert [note["told_at"][:10] for note in page["changes"]] == ["2026-03-10", "2026-02-10", "2026-01-10"]
+    edge = await ask(world, "get_entity_edge", uuid=page["changes"][0]["facts"][0]["replaced_by"])
     assert (edge["fact"]["value"], edge["fact"]["attributes"]) == ("superseded", {"word": "deprecated"})
     connections = await ask(world, "get_entity_connections", entity_uuid=node["uuid"], as_of="2026-02-20")
     assert [fact["value"] for fact in connections["facts"] if fact["status"] == "current"] == ["accepted"]

@@ -24,9 +24,22 @@ _SHORT = 8
 _UUID_LISTS = frozenset({"episodes", "unknown_episodes", "fact_uuids"})
 _MOMENT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.[0-9]+)?\+00:00")
 _TIMES = frozenset(
-    {"at", "valid_at", "invalid_at", "reference_time", "created_at", "expired_at", "first_mention", "last_mention"}
+    {
+        "at",
+        "told_at",
+        "valid_at",
+        "invalid_at",
+        "reference_time",
+        "created_at",
+        "expired_at",
+        "first_mention",
+        "last_mention",
+    }
 )
 _ITEMS = ("facts", "nodes", "episodes", "entities", "changes")
+_OF_NOTE = ("told_at", "at", "episode_uuid", "group_id", "by")
+"""Fields that the changes of one note share."""
+_ENDED = frozenset({"retired", "voided"})
 _LONG_TEXT = 400
 _SMALL = 0.1
 
@@ -97,7 +110,36 @@ def _said_once(data: Json) -> Json:
         if asked:
             item.pop(f"{asked}_uuid", None)
             item.pop(f"{asked}_name", None)
+    if isinstance(data.get("changes"), list):
+        data["changes"] = _by_note(data["changes"])
     return data
+
+
+def _by_note(changes: list[Json]) -> list[Json]:
+    """Changes under the note that caused them, with what replaced something in the line of what it replaced."""
+    ended = [one for one in changes if one.get("change") in _ENDED and one.get("replacement")]
+    replacing = {(one.get("replaced_by"), one.get("at")) for one in ended}
+    notes: list[Json] = []
+    for change in changes:
+        if change.get("change") == "added" and (change.get("fact_uuid"), change.get("at")) in replacing:
+            continue
+        of_note = {key: change[key] for key in _OF_NOTE if key in change}
+        line = _in_one_line({key: value for key, value in change.items() if key not in _OF_NOTE})
+        if notes and {key: notes[-1].get(key) for key in _OF_NOTE} == {key: of_note.get(key) for key in _OF_NOTE}:
+            notes[-1]["facts"].append(line)
+        else:
+            notes.append({**of_note, "facts": [line]})
+    return notes
+
+
+def _in_one_line(change: Json) -> Json:
+    """A fact whose replacement says the same of other dates: "Heron is due (10 April → 12 April)"."""
+    said, _, when = str(change.get("fact", "")).rpartition(" (")
+    same, _, then = str(change.get("replacement", "")).rpartition(" (")
+    if not said or said != same:
+        return change
+    line = {key: value for key, value in change.items() if key != "replacement"}
+    return {**line, "fact": f"{said} ({when.removesuffix(')')} → {then}"}
 
 
 def _items(data: Json) -> Iterator[Json]:

@@ -170,3 +170,36 @@ def test_a_long_receipt_is_cut_to_size_and_says_what_it_left_out() -> None:
     shown = json.loads(text)
     assert shown["episode_uuid"] == "bbbbbbbb"
     assert len(shown["entities"]) + shown["omitted"]["entities"] == 500
+
+
+def _change(**fields: object) -> dict[str, object]:
+    note = {"at": "2018-09-10T09:00:00+00:00", "told_at": "2018-09-10T00:00:00+00:00", "episode_uuid": None}
+    return {**note, "group_id": "default", **fields}
+
+
+def test_changes_stand_under_their_note_and_what_was_moved_in_one_line() -> None:
+    old, new, other = (f"{digit}fc55e7e-1111-4111-8111-000000000000" for digit in "123")
+    was, became = "ADR 10 was accepted (from 2018-04-10, voided)", "ADR 10 was accepted (from 2018-04-12)"
+    changes = [
+        _change(change="voided", fact_uuid=old, fact=was, replaced_by=new, replacement=became),
+        _change(change="added", fact_uuid=new, fact=became),
+        _change(change="added", fact_uuid=other, fact="Homebrew was Sven's idea (known from 2018-09-10)"),
+        _change(change="added", fact_uuid=old, fact=was, told_at="2018-04-10T00:00:00+00:00"),
+    ]
+    data = {"message": "Found", "scope": {"group_ids": ["default"]}, "changes": changes}
+    correction, first = json.loads(text_of(data))["changes"]
+    assert [one["fact"] for one in correction["facts"]] == [
+        "ADR 10 was accepted (from 2018-04-10, voided → from 2018-04-12)",
+        "Homebrew was Sven's idea (known from 2018-09-10)",
+    ]
+    assert (correction["facts"][0]["fact_uuid"], correction["facts"][0]["replaced_by"]) == (old[:8], new[:8])
+    assert [one["fact"] for one in first["facts"]] == [was]
+
+
+def test_what_became_another_sentence_keeps_both() -> None:
+    change = _change(change="retired", fact_uuid="x", fact="I live in Rome (until May)", replaced_by="y")
+    data = {"message": "Found", "scope": {"group_ids": ["default"]}}
+    changes = [{**change, "replacement": "I live in Oslo (from May)"}, _change(change="added", fact_uuid="z", fact="Z")]
+    (note,) = json.loads(text_of({**data, "changes": changes}))["changes"]
+    assert [one["fact"] for one in note["facts"]] == ["I live in Rome (until May)", "Z"]
+    assert note["facts"][0]["replacement"] == "I live in Oslo (from May)"
