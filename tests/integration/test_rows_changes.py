@@ -42,7 +42,7 @@ def of_notes(page: dict[str, Any]) -> list[dict[str, Any]]:
 async def current(world: World, group: str) -> list[str]:
     (node,) = (await ask(world, "search_nodes", names=["me"], group_ids=[group], max_nodes=1))["nodes"]
     page = await ask(world, "get_entity_connections", entity_uuid=node["uuid"], include_invalidated=False)
-    return sorted(fact["target_node_name"] for fact in page["facts"])
+    return sorted(fact["fact"].split()[-1].rstrip(".") for fact in page["facts"])
 
 
 def calls_of(report: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -92,6 +92,7 @@ class Changes(Reader):
             returned=kept,
             truncated=more,
             next_cursor=await self._next(start, page.keys[kept - 1] if more else None, groups),
+            now=self._counted_from(start.now),
             scope=await self._scope(
                 caller,
                 groups,

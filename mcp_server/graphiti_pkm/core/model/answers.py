@@ -132,6 +132,8 @@ class Page(Answer):
     next_cursor: str | None = None
     weaker: int | None = None
     """Of a ranked list that ends where the scores fall away: how many follow with ``next_cursor``."""
+    now: str | None = None
+    """What status and past count from: as_of, else known_at, else the day of page one, in the configured zone."""
     scope: Scope
 
 

@@ -14,7 +14,7 @@ from graphiti_pkm.core.model.answers import Scope
 from graphiti_pkm.core.model.names import name_key, normalise_name, relation_name
 from graphiti_pkm.core.model.records import Entity, Fact
 from graphiti_pkm.core.model.requests import Request
-from graphiti_pkm.core.model.times import parse_instant, show_time, whole_period
+from graphiti_pkm.core.model.times import in_zone, parse_instant, show_time, whole_period
 from graphiti_pkm.core.reading.candidates import PERSON_WORDS
 from graphiti_pkm.core.reading.paging import Key, decode_cursor, encode_cursor
 from graphiti_pkm.core.reading.views import Views, size_in_words
@@ -105,6 +105,11 @@ class Reader:
     def _instant(self, parameter: str, text: str | None) -> datetime | None:
         """The first instant of a date as the caller wrote it. Raises InvalidInput naming the parameter."""
         return None if text is None else parse_instant(text, self._context.settings.zone, parameter)
+
+    def _counted_from(self, now: datetime, as_of: datetime | None = None, known_at: datetime | None = None) -> str:
+        """The instant that the caller asked about, else the day: what an answer says of status and past counts from."""
+        zone, asked = self._context.settings.zone, as_of or known_at
+        return show_time(asked, zone) if asked else in_zone(now, zone).date().isoformat()
 
     def _read_as(self, as_of: str | None, known_at: str | None = None, *, by_start: bool = True) -> str | None:
         """A note on how a month or year is read (as its first instant) and how to ask for all of it.
