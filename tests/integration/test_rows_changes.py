@@ -112,6 +112,26 @@ async def test_rounds_of_retiring_and_restoring_come_back_from_the_journal_as_th
     assert not any(episode.get("corrected") for episode in episodes["episodes"])
 
 
+async def test_a_corrected_episode_says_which_of_its_facts_was_wrong(world: World) -> None:
+    group = "corrected"
+    met = {"source": "me", "relation": "MET", "target": "Eve", "quote": "met Eve"}
+    body = "I work with Tom and met Eve."
+    first = await ask(world, "add_memory", group_id=group, episode_body=body, facts=[WITH_TOM, met])
+    wrong = {**WITH_TOM, "target": "Ann", "replaces": "Tom", "change": "corrected", "quote": "with Ann"}
+    await ask(world, "add_memory", group_id=group, episode_body="No, I work with Ann.", facts=[wrong])
+    (tom,) = (await ask(world, "search_nodes", names=["Tom"], group_ids=group))["nodes"]
+    for page in (
+        await ask(world, "get_episodes", group_ids=group),
+        await ask(world, "search_episodes", query="work with Tom", group_ids=group),
+        await ask(world, "get_entity_timeline", entity_uuid=tom["uuid"]),
+    ):
+        told_wrong = {one["uuid"]: one.get("corrected_facts") for one in page["episodes"]}
+        (fact,) = told_wrong.pop(first["episode_uuid"]) or ()
+        assert "Tom" in fact
+        assert fact.endswith("voided)")
+        assert set(told_wrong.values()) <= {None}
+
+
 async def test_the_history_of_a_status_is_in_what_changed(world: World) -> None:
     group = "statuses"
     for day, word in (("2026-01-10", "draft"), ("2026-02-10", "approved"), ("2026-03-10", "deprecated")):

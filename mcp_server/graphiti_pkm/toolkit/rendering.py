@@ -117,6 +117,8 @@ def _said_once(data: Json, zone: tzinfo) -> Json:
             item.pop(f"{asked}_name", None)
         if item.get("reference_time") is not None and item.get("reference_time") == item.get("valid_at"):
             del item["reference_time"]
+        if "corrected_facts" in item:
+            item.pop("corrected", None)
         if "source_node_uuid" in item or "target_node_uuid" in item:
             _shorten_ends(item)
     if isinstance(data.get("changes"), list):

@@ -103,6 +103,8 @@ class EpisodeView(Answer):
     source: str | None = None
     source_description: str | None = None
     corrected: bool | None = None
+    corrected_facts: list[str] | None = None
+    """What was wrong in it: at most three of its facts that were corrected."""
     score: float | None = None
 
 
