@@ -73,7 +73,7 @@ QUESTIONS: Mapping[str, Script] = {
 }
 
 
-async def figures() -> list[Figure]:
+async def lines() -> list[Figure]:
     """One for each question, then all together."""
     found = await read()
     total = Read(sum(one.calls for one in found.values()), sum(one.tokens for one in found.values()))
@@ -115,5 +115,5 @@ async def _answer(client: Client, tool: str, arguments: Mapping[str, Any]) -> tu
 
 if __name__ == "__main__":
     logging.disable(logging.CRITICAL)
-    for figure in asyncio.run(figures()):
+    for figure in asyncio.run(lines()):
         print(f"{figure.ours:>8}  {figure.against:>10}  {figure.what}")  # noqa: T201 a command line speaks
