@@ -327,3 +327,27 @@ async def test_changes_of_a_group_are_told_to_no_other(graph: Graph) -> None:
     assert (await graph.part(CHANGE_LISTS).changes(wanted(entity_uuid=theirs.uuid), PAGE)).total == 0
     both = await graph.part(CHANGE_LISTS).changes(wanted(group_ids=(GROUP, OTHER_GROUP)), PAGE)
     assert [change.group_id for change in both.changes] == [OTHER_GROUP] * 2
+
+
+async def test_told_since_is_by_the_date_of_the_note_and_without_one_by_the_record(graph: Graph) -> None:
+    sarah = an_entity("Sarah")
+    old, new = an_episode(valid_at=at(2019)), an_episode(valid_at=at(2025))
+    foreign = an_episode(valid_at=at(2030), group_id=OTHER_GROUP)
+    told_old = a_fact(sarah, sarah, created_at=at(2026, 1, 2), episodes=(old.uuid, new.uuid))
+    told_new = a_fact(sarah, sarah, created_at=at(2026, 1, 1), episodes=(new.uuid,))
+    untold = a_fact(sarah, sarah, created_at=at(2020, 1, 3))
+    events = [
+        a_change(told_new, old, recorded_at=at(2026, 2, 1)),
+        a_change(told_old, new, recorded_at=at(2026, 2, 2)),
+        FactChange(uuid=new_uuid(), fact_uuid=untold.uuid, kind="restored", recorded_at=at(2026, 2, 3)),
+        a_change(untold, foreign, recorded_at=at(2024)),
+    ]
+    await graph.writer.apply(a_write(foreign, group_id=OTHER_GROUP), {})
+    await graph.writer.apply(a_write(sarah, old, new, told_old, told_new, untold, *events), {})
+    page = await graph.part(CHANGE_LISTS).changes(wanted(told_since=at(2025)), PAGE)
+    assert told(page) == [("restored", untold.uuid), ("retired", told_old.uuid), ("added", told_new.uuid)]
+    assert page.total == 3
+    later = await graph.part(CHANGE_LISTS).changes(wanted(told_since=at(2025, 1, 2)), PAGE)
+    assert told(later) == [("restored", untold.uuid)]
+    whole = await graph.part(CHANGE_LISTS).changes(wanted(since=at(1), told_since=at(2019)), PAGE)
+    assert whole.total == 7

@@ -28,8 +28,8 @@ HARMLESS = frozenset(
     custom_extraction_instructions wait_seconds query names max_nodes entity_types status cursor confirm max_facts
     edge_types invalid_after invalid_before kind as_of known_at max_episodes
     valid_after valid_before neighbours max_connections include_invalidated direction relation order max_content_chars
-    content_offset max_entities mode limit since until kinds reason invalid_at episodes max_hops max_paths hops
-    source_node_name edge_name fact target_node_name
+    content_offset max_entities mode limit since until told_since kinds reason invalid_at episodes max_hops max_paths
+    hops source_node_name edge_name fact target_node_name
     label type properties nodes edges source target node max_in_degree max_out_degree create_missing include_edges
     weight undirected max_length top_n in_place format content max_chars dry_run saved
     """.split()  # noqa: SIM905  (a list of words reads better)

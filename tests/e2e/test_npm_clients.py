@@ -72,14 +72,14 @@ def test_reading_text_alone_it_searches_explores_pages_and_deletes(client: NpmCl
     assert cursor is not None
     second = client.call("get_entity_connections", entity_uuid=heron, max_connections=4, cursor=cursor[1])
     assert "next_cursor" not in second
-    parts = re.findall(r'"target_node_name":"(Part\d)"', first + second)
+    parts = re.findall(r'"fact":"[^"]*\b(Part\d)\b', first + second)
     assert sorted(parts) == [f"Part{number}" for number in range(FACTS)]
 
     fact = json.loads(second)["facts"][0]
     client.call("delete_entity_edge", uuid=fact["uuid"])
     rest = client.call("get_entity_connections", entity_uuid=heron)
     assert f'"total":{FACTS - 1}' in rest
-    assert fact["target_node_name"] not in rest
+    assert fact["fact"] not in rest
 
     episode = json.loads(client.call("get_entity_timeline", entity_uuid=heron))["episodes"][0]
     client.call("delete_episode", uuid=episode["uuid"])

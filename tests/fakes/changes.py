@@ -46,7 +46,16 @@ class FakeChangeLists(FakePart):
         db = await self._db()
         stored = [(change, db.change_ends.get(change.uuid, ())) for change in db.changes.values()]
         added = [(_addition(fact), (fact.source_uuid, fact.target_uuid)) for fact in db.facts.values()]
-        fitting = {_key(change): change for change, ends in (*stored, *added) if _fits(change, ends, wanted)}
+        told = {one.uuid: one.valid_at for one in db.episodes.values() if one.group_id in wanted.group_ids}
+        fitting = {
+            _key(change): change
+            for change, ends in (*stored, *added)
+            if _fits(change, ends, wanted)
+            and (
+                wanted.told_since is None
+                or told.get(change.episode_uuid or "", change.recorded_at) >= wanted.told_since
+            )
+        }
         after = None if window.after is None else _order(window.after)
         keys = sorted((key for key in fitting if after is None or _order(key) > after), key=_order)[: window.limit]
         return ChangePage(changes=tuple(fitting[key] for key in keys), keys=tuple(keys), total=len(fitting))

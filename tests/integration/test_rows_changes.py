@@ -30,14 +30,19 @@ async def ask(world: World, tool: str, **arguments: Any) -> dict[str, Any]:
 
 async def changes(world: World, group: str, **arguments: Any) -> list[dict[str, Any]]:
     page = await ask(world, "what_changed", since="2020", group_ids=group, **arguments)
-    assert page["total"] == page["returned"] == len(page.get("changes", []))
-    return list(page.get("changes", []))
+    assert page["total"] == page["returned"]
+    return of_notes(page)
+
+
+def of_notes(page: dict[str, Any]) -> list[dict[str, Any]]:
+    """The changes of a page, which its text lists by note."""
+    return [{**note, **change} for note in page.get("changes", []) for change in note["facts"]]
 
 
 async def current(world: World, group: str) -> list[str]:
     (node,) = (await ask(world, "search_nodes", names=["me"], group_ids=[group], max_nodes=1))["nodes"]
     page = await ask(world, "get_entity_connections", entity_uuid=node["uuid"], include_invalidated=False)
-    return sorted(fact["target_node_name"] for fact in page["facts"])
+    return sorted(fact["fact"].split()[-1].rstrip(".") for fact in page["facts"])
 
 
 def calls_of(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -107,6 +112,26 @@ async def test_rounds_of_retiring_and_restoring_come_back_from_the_journal_as_th
     assert not any(episode.get("corrected") for episode in episodes["episodes"])
 
 
+async def test_a_corrected_episode_says_which_of_its_facts_was_wrong(world: World) -> None:
+    group = "corrected"
+    met = {"source": "me", "relation": "MET", "target": "Eve", "quote": "met Eve"}
+    body = "I work with Tom and met Eve."
+    first = await ask(world, "add_memory", group_id=group, episode_body=body, facts=[WITH_TOM, met])
+    wrong = {**WITH_TOM, "target": "Ann", "replaces": "Tom", "change": "corrected", "quote": "with Ann"}
+    await ask(world, "add_memory", group_id=group, episode_body="No, I work with Ann.", facts=[wrong])
+    (tom,) = (await ask(world, "search_nodes", names=["Tom"], group_ids=group))["nodes"]
+    for page in (
+        await ask(world, "get_episodes", group_ids=group),
+        await ask(world, "search_episodes", query="work with Tom", group_ids=group),
+        await ask(world, "get_entity_timeline", entity_uuid=tom["uuid"]),
+    ):
+        told_wrong = {one["uuid"]: one.get("corrected_facts") for one in page["episodes"]}
+        (fact,) = told_wrong.pop(first["episode_uuid"]) or ()
+        assert "Tom" in fact
+        assert fact.endswith("voided)")
+        assert set(told_wrong.values()) <= {None}
+
+
 async def test_the_history_of_a_status_is_in_what_changed(world: World) -> None:
     group = "statuses"
     for day, word in (("2026-01-10", "draft"), ("2026-02-10", "approved"), ("2026-03-10", "deprecated")):
@@ -114,14 +139,14 @@ async def test_the_history_of_a_status_is_in_what_changed(world: World) -> None:
         await ask(world, "add_memory", group_id=group, episode_body=f"{word}.", facts=[fact], reference_time=day)
     (node,) = (await ask(world, "search_nodes", names=["ADR 7"], group_ids=group, max_nodes=1))["nodes"]
     page = await ask(world, "what_changed", since="2020", entity_uuid=node["uuid"], kinds=["added", "retired"])
-    assert [(one["change"], one["fact"].split(" (")[0]) for one in page["changes"]] == [
-        ("retired", "ADR 7 has status: approved"),
-        ("added", "ADR 7 has status: deprecated"),
-        ("retired", "ADR 7 has status: draft"),
-        ("added", "ADR 7 has status: approved"),
-        ("added", "ADR 7 has status: draft"),
+    says = [[str(one.get(key)).split(" (")[0] for key in ("change", "fact", "replacement")] for one in of_notes(page)]
+    assert says == [
+        ["retired", "ADR 7 has status: approved", "ADR 7 has status: deprecated"],
+        ["retired", "ADR 7 has status: draft", "ADR 7 has status: approved"],
+        ["added", "ADR 7 has status: draft", "None"],
     ]
-    edge = await ask(world, "get_entity_edge", uuid=page["changes"][1]["fact_uuid"])
+    assert [note["told_at"][:10] for note in page["changes"]] == ["2026-03-10", "2026-02-10", "2026-01-10"]
+    edge = await ask(world, "get_entity_edge", uuid=page["changes"][0]["facts"][0]["replaced_by"])
     assert (edge["fact"]["value"], edge["fact"]["attributes"]) == ("superseded", {"word": "deprecated"})
     connections = await ask(world, "get_entity_connections", entity_uuid=node["uuid"], as_of="2026-02-20")
     assert [fact["value"] for fact in connections["facts"] if fact["status"] == "current"] == ["accepted"]

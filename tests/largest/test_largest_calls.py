@@ -135,7 +135,7 @@ def known(kind: str, group: str, answer: Json) -> Mapping[str, Any]:
     entities = [one["uuid"] for one in answer["entities"]]
     fact = answer["facts"][0]["uuid"]
     episode = answer["episode_uuid"]
-    dates = ("valid_after", "invalid_after")
+    dates = ("valid_after", "invalid_after", "told_since")
     later = ("until", "valid_before", "invalid_before")
     return {
         "entity_uuid": entities[0],

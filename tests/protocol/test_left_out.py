@@ -111,6 +111,7 @@ def test_a_blank_required_argument_is_not_left_out(name: str) -> None:
 NEEDED: dict[str, dict[str, Any]] = {
     "search_nodes": {"query": "HUB"},
     "search_memory_facts": {"query": "HUB"},
+    "what_changed": {"since": "2020"},
     "forget": {"fact_uuid": OWN.fact},
     "load_memory_graph": {"entity_uuids": [HUB]},
     "compare_graphs": {"other": "two"},

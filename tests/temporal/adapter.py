@@ -19,6 +19,7 @@ Capability: TypeAlias = Literal[
     "history",  # all facts with their intervals, ended ones too
     "series",  # readings with dates, oldest first
     "changes",  # what was added, ended, corrected, restored, and when
+    "told_since",  # the changes by the notes of a date or later
     "proposals",  # an ending that is in doubt is proposed, accepted by retiring, rejected by restoring
     "asks",  # a write that is in doubt ends nothing and asks back, one that is wrong is refused
     "retire",

@@ -97,9 +97,7 @@ class GraphitiPkm(Adapter):
         await self._call("restore_fact", fact_uuid=fact, reason=reason)
 
     async def changes(self, period: Changes) -> list[ChangeAnswer]:
-        page = await self._call(
-            "what_changed", since=period.since, until=period.until, group_ids=self._group, limit=_MOST_CHANGES
-        )
+        page = await self._call("what_changed", **period.model_dump(), group_ids=self._group, limit=_MOST_CHANGES)
         assert not page["truncated"]
         return [
             ChangeAnswer(datetime.fromisoformat(one["at"]), one["change"], one["fact_uuid"], one["reason"] or "")

@@ -129,10 +129,11 @@ class Series(Part):
 
 
 class Changes(Part):
-    """What the record says was changed from ``since`` until before ``until``."""
+    """What the record says was changed from ``since`` until before ``until``, or by notes ``told_since`` a date."""
 
-    since: str
+    since: str | None = None
     until: str | None = None
+    told_since: str | None = None
 
 
 class Period(Part):
@@ -224,6 +225,8 @@ def _needs(scenario: Scenario) -> Iterator[str]:
         yield from (name for name in ("history", "series", "changes", "episodes", "months") if getattr(question, name))
         if question.changes:
             yield "clock"
+            if question.changes.told_since:
+                yield "told_since"
             yield from ("proposals" for change in question.expect if change["kind"] in {"proposed", "rejected"})
         if question.held:
             yield "as_of" if question.held.as_of else "clock"

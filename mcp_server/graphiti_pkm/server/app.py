@@ -61,7 +61,11 @@ class MemoryServer(MCPServer[Backend]):
         names = [tool.name for tool in self.tools]
         self._built = {
             tool.name: guarded(
-                tool, enabled=names, unshown=unshown_marks(settings), read_only_caller=settings.read_only
+                tool,
+                enabled=names,
+                unshown=unshown_marks(settings),
+                read_only_caller=settings.read_only,
+                zone=settings.zone,
             )
             for tool in self.tools
         }

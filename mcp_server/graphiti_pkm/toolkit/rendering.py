@@ -1,13 +1,17 @@
 """Answers in both forms of an MCP result: structured content with everything, and a text that is sufficient by itself.
 
 The text is compact JSON without nulls and empty fields. Uuids are shortened to 8 characters, or to as many as make
-them unique in the answer; every tool accepts shortened uuids. Times are rounded down to the second. What is the same
-in the whole answer is omitted: the entity that was asked about from its facts, the group if only one was searched.
+them unique in the answer; every tool accepts shortened uuids. Times are rounded down to the second; the start of a day
+in the zone is its date. What is the same in the whole answer is omitted: the entity that was asked about from its
+facts, the group if only one was searched, the day of the recording. So is what an item says twice: a reference_time
+that is valid_at, names that its sentence holds, what only a relation names.
 """
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
+from datetime import UTC, datetime, time, tzinfo
 from typing import Any, TypeAlias
 
 from graphiti_pkm.core.model.answers import Answer
@@ -24,14 +28,27 @@ _SHORT = 8
 _UUID_LISTS = frozenset({"episodes", "unknown_episodes", "fact_uuids"})
 _MOMENT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.[0-9]+)?\+00:00")
 _TIMES = frozenset(
-    {"at", "valid_at", "invalid_at", "reference_time", "created_at", "expired_at", "first_mention", "last_mention"}
+    {
+        "at",
+        "told_at",
+        "valid_at",
+        "invalid_at",
+        "reference_time",
+        "created_at",
+        "expired_at",
+        "first_mention",
+        "last_mention",
+    }
 )
 _ITEMS = ("facts", "nodes", "episodes", "entities", "changes")
+_OF_NOTE = ("told_at", "at", "episode_uuid", "group_id", "by")
+"""Fields that the changes of one note share."""
+_ENDED = frozenset({"retired", "voided"})
 _LONG_TEXT = 400
 _SMALL = 0.1
 
 
-def rendered(answer: Answer) -> tuple[Json, str]:
+def rendered(answer: Answer, zone: tzinfo = UTC) -> tuple[Json, str]:
     """The structured content and the text of an answer, no larger than clients accept.
 
     Raises:
@@ -46,9 +63,9 @@ def rendered(answer: Answer) -> tuple[Json, str]:
                 "nodes, in several calls."
             )
     else:
-        text = text_of(data)
+        text = text_of(data, zone)
         while _bytes(data, text) > MAXIMUM_BYTES and (shorter := _with_shorter_list(data)) is not None:
-            data, text = shorter, text_of(shorter)
+            data, text = shorter, text_of(shorter, zone)
     return data, text
 
 
@@ -57,9 +74,9 @@ def _bytes(data: Json, text: str) -> int:
     return sum(len(json.dumps(part, ensure_ascii=False, separators=(",", ":")).encode()) for part in (data, text))
 
 
-def text_of(data: Json) -> str:
+def text_of(data: Json, zone: tzinfo = UTC) -> str:
     """The text form of an answer's JSON, within the bounds of every answer."""
-    lean = _said_once(_pruned(data))
+    lean = _with_short_times(_said_once(_pruned(data), zone), zone)
     text = _compact(_with_short_uuids(lean, _short_forms(lean)))
     is_page = "scope" in data
     if len(text) <= (MAXIMUM_CHARS if is_page else DEFAULT_CHARS):
@@ -86,7 +103,8 @@ def _rounded(value: float) -> float:
     return round(value, 3) if abs(value) >= _SMALL else float(f"{value:.3g}")
 
 
-def _said_once(data: Json) -> Json:
+def _said_once(data: Json, zone: tzinfo) -> Json:
+    _say_recording_once(data, list(_items(data)), "created_at", zone)
     scope = data.get("scope", {}).get("group_ids", [])
     for item in _items(data):
         if len(scope) == 1 and item.get("group_id") == scope[0]:
@@ -97,7 +115,96 @@ def _said_once(data: Json) -> Json:
         if asked:
             item.pop(f"{asked}_uuid", None)
             item.pop(f"{asked}_name", None)
+        if item.get("reference_time") is not None and item.get("reference_time") == item.get("valid_at"):
+            del item["reference_time"]
+        if "corrected_facts" in item:
+            item.pop("corrected", None)
+        if "source_node_uuid" in item or "target_node_uuid" in item:
+            _shorten_ends(item)
+    if isinstance(data.get("changes"), list):
+        data["changes"] = _by_note(data["changes"])
+        _say_recording_once(data, data["changes"], "at", zone)
     return data
+
+
+def _say_recording_once(data: Json, items: list[Json], key: str, zone: tzinfo) -> None:
+    """The day on which most items were recorded stands in the answer, and in an item only another one."""
+    dated = [(item, _day(item[key], zone)) for item in items if key in item]
+    days = Counter(day for _, day in dated if day)
+    if len(dated) <= 1 or not days:
+        return
+    data["recorded"] = max(days, key=lambda day: (days[day], day))
+    for item, day in dated:
+        if day == data["recorded"]:
+            del item[key]
+
+
+def _day(moment: Any, zone: tzinfo) -> str | None:
+    local = _local(moment, zone)
+    return local.date().isoformat() if local else None
+
+
+def _local(moment: Any, zone: tzinfo) -> datetime | None:
+    """A UTC time of an answer in the zone; None for anything else, and at the ends of the calendar."""
+    if not isinstance(moment, str) or not _MOMENT.fullmatch(moment):
+        return None
+    try:
+        return datetime.fromisoformat(moment).astimezone(zone)
+    except OverflowError:
+        return None
+
+
+def _shorten_ends(fact: Json) -> None:
+    """Without names that the sentence holds, and without a target that is only named after the relation of a value."""
+    target, relation = str(fact.get("target_node_name", "")).lower(), str(fact.get("name", ""))
+    if "value" in fact and target == relation.lower().removeprefix("has_").replace("_", " "):
+        fact.pop("target_node_uuid", None)
+        fact.pop("target_node_name", None)
+    sentence = str(fact.get("fact", ""))
+    for end in ("source_node_name", "target_node_name"):
+        name = str(fact.get(end, ""))
+        if name and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", sentence):
+            del fact[end]
+
+
+def _by_note(changes: list[Json]) -> list[Json]:
+    """Changes under the note that caused them, with what replaced something in the line of what it replaced."""
+    ended = [one for one in changes if one.get("change") in _ENDED and one.get("replacement")]
+    replacing = {(one.get("replaced_by"), one.get("at")) for one in ended}
+    notes: list[Json] = []
+    for change in changes:
+        if change.get("change") == "added" and (change.get("fact_uuid"), change.get("at")) in replacing:
+            continue
+        of_note = {key: change[key] for key in _OF_NOTE if key in change}
+        line = _in_one_line({key: value for key, value in change.items() if key not in _OF_NOTE})
+        if notes and {key: notes[-1].get(key) for key in _OF_NOTE} == {key: of_note.get(key) for key in _OF_NOTE}:
+            notes[-1]["facts"].append(line)
+        else:
+            notes.append({**of_note, "facts": [line]})
+    return notes
+
+
+def _in_one_line(change: Json) -> Json:
+    """A fact whose replacement says the same of other dates: "Heron is due (10 April → 12 April)"."""
+    said, _, when = str(change.get("fact", "")).rpartition(" (")
+    same, _, then = str(change.get("replacement", "")).rpartition(" (")
+    if not said or said != same:
+        return change
+    line = {key: value for key, value in change.items() if key != "replacement"}
+    return {**line, "fact": f"{said} ({when.removesuffix(')')} → {then}"}
+
+
+def _with_short_times(value: Any, zone: tzinfo, key: str = "") -> Any:
+    """Times to the second; what is the start of a day in the zone is its date, which is read in the zone again."""
+    if isinstance(value, dict):
+        return {name: _with_short_times(item, zone, name) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_with_short_times(item, zone) for item in value]
+    if key not in _TIMES or not isinstance(value, str) or (moment := _MOMENT.fullmatch(value)) is None:
+        return value
+    local = _local(value, zone)
+    is_start = local is not None and local.time() == time() and not local.fold  # the second of two midnights is none
+    return local.date().isoformat() if local and is_start else f"{moment[1]}Z"
 
 
 def _items(data: Json) -> Iterator[Json]:
@@ -148,9 +255,6 @@ def _with_short_uuids(value: Any, forms: dict[str, str], key: str = "") -> Any:
         return [_with_short_uuids(item, forms, key if isinstance(item, str) else "") for item in value]
     if isinstance(value, str) and (_is_uuid_field(key) or key in _UUID_LISTS):
         return forms.get(value, value)
-    if isinstance(value, str) and key in _TIMES:
-        moment = _MOMENT.fullmatch(value)
-        return f"{moment[1]}Z" if moment else value
     return value
 
 

@@ -99,7 +99,7 @@ def test_times_are_told_to_the_second_and_stay_exact_in_the_structure() -> None:
     data, text = rendered(answer)
     told = json.loads(text)
     assert {name: told["fact"][name] for name in exact} == {
-        "valid_at": "2026-03-01T00:00:00Z",
+        "valid_at": "2026-03-01",
         "invalid_at": "0987-04-05T06:07:08Z",
         "reference_time": "2026-03-01T12:00:00Z",
         "created_at": "2026-03-01T12:00:00Z",
@@ -139,7 +139,7 @@ def test_the_asked_entity_and_the_only_group_are_not_repeated() -> None:
     assert isinstance(facts, list)
     assert {"source_node_uuid", "source_node_name", "group_id", "kind"} & set(facts[0]) == set()
     assert {"target_node_uuid", "target_node_name"} & set(facts[1]) == set()
-    assert facts[1]["source_node_name"] == "Maria"
+    assert facts[1]["source_node_uuid"] == "aaaaaaaa"
 
 
 def test_the_group_is_told_where_several_were_searched() -> None:
@@ -170,3 +170,81 @@ def test_a_long_receipt_is_cut_to_size_and_says_what_it_left_out() -> None:
     shown = json.loads(text)
     assert shown["episode_uuid"] == "bbbbbbbb"
     assert len(shown["entities"]) + shown["omitted"]["entities"] == 500
+
+
+def _change(**fields: object) -> dict[str, object]:
+    note = {"at": "2018-09-10T09:00:00+00:00", "told_at": "2018-09-10T00:00:00+00:00", "episode_uuid": None}
+    return {**note, "group_id": "default", **fields}
+
+
+def test_changes_stand_under_their_note_and_what_was_moved_in_one_line() -> None:
+    old, new, other = (f"{digit}fc55e7e-1111-4111-8111-000000000000" for digit in "123")
+    was, became = "ADR 10 was accepted (from 2018-04-10, voided)", "ADR 10 was accepted (from 2018-04-12)"
+    changes = [
+        _change(change="voided", fact_uuid=old, fact=was, replaced_by=new, replacement=became),
+        _change(change="added", fact_uuid=new, fact=became),
+        _change(change="added", fact_uuid=other, fact="Homebrew was Sven's idea (known from 2018-09-10)"),
+        _change(change="added", fact_uuid=old, fact=was, told_at="2018-04-10T00:00:00+00:00"),
+    ]
+    data = {"message": "Found", "scope": {"group_ids": ["default"]}, "changes": changes}
+    correction, first = json.loads(text_of(data))["changes"]
+    assert [one["fact"] for one in correction["facts"]] == [
+        "ADR 10 was accepted (from 2018-04-10, voided → from 2018-04-12)",
+        "Homebrew was Sven's idea (known from 2018-09-10)",
+    ]
+    assert (correction["facts"][0]["fact_uuid"], correction["facts"][0]["replaced_by"]) == (old[:8], new[:8])
+    assert [one["fact"] for one in first["facts"]] == [was]
+
+
+def test_what_became_another_sentence_keeps_both() -> None:
+    change = _change(change="retired", fact_uuid="x", fact="I live in Rome (until May)", replaced_by="y")
+    data = {"message": "Found", "scope": {"group_ids": ["default"]}}
+    changes = [{**change, "replacement": "I live in Oslo (from May)"}, _change(change="added", fact_uuid="z", fact="Z")]
+    (note,) = json.loads(text_of({**data, "changes": changes}))["changes"]
+    assert [one["fact"] for one in note["facts"]] == ["I live in Rome (until May)", "Z"]
+    assert note["facts"][0]["replacement"] == "I live in Oslo (from May)"
+
+
+def test_the_start_of_a_day_is_a_date_in_the_zone_that_is_read_back_as_the_same_instant() -> None:
+    for zone, moment, shown in (
+        ("Europe/Berlin", "2026-02-28T23:00:00+00:00", "2026-03-01"),
+        ("Europe/Berlin", "2026-03-01T00:00:00+00:00", "2026-03-01T00:00:00Z"),
+        ("America/Havana", "2026-11-01T04:00:00+00:00", "2026-11-01"),
+        ("America/Havana", "2026-11-01T05:00:00+00:00", "2026-11-01T05:00:00Z"),  # midnight again
+        ("Asia/Tokyo", "0001-01-01T00:00:00+00:00", "0001-01-01T00:00:00Z"),
+        ("America/New_York", "0001-01-01T00:00:00+00:00", "0001-01-01T00:00:00Z"),  # before the calendar
+    ):
+        _, text = rendered(FactResponse(message="", fact=a_fact_view(valid_at=moment)), ZoneInfo(zone))
+        told = json.loads(text)["fact"]["valid_at"]
+        assert told == shown
+        assert parse_instant(told, ZoneInfo(zone)) == parse_instant(moment, UTC)
+
+
+def test_a_fact_does_not_say_twice_what_its_sentence_and_its_dates_say() -> None:
+    day = "2026-03-01T10:00:00+00:00"
+    (fact,) = page(a_fact_view(valid_at=day, reference_time=day))["facts"]  # type: ignore[misc]
+    assert {"reference_time", "source_node_name", "target_node_name"} & set(fact) == set()
+    assert (fact["source_node_uuid"], fact["target_node_uuid"]) == ("aaaaaaaa", "bbbbbbbb")
+    other = a_fact_view(fact="Mariana leads it.", valid_at=day, reference_time="2026-03-02T10:00:00+00:00")
+    (fact,) = page(other)["facts"]  # type: ignore[misc]
+    assert (fact["source_node_name"], fact["target_node_name"]) == ("Maria", "Tom")
+    assert fact["reference_time"] == "2026-03-02T10:00:00Z"
+
+
+def test_what_only_a_relation_names_is_no_end_of_a_fact() -> None:
+    status = a_fact_view(name="HAS_STATUS", fact="ADR 3 is accepted", value="accepted", target_node_name="Status")
+    (fact,) = page(status)["facts"]  # type: ignore[misc]
+    assert {"target_node_uuid", "target_node_name"} & set(fact) == set()
+    measured = a_fact_view(name="SLEEPS", fact="Five hours", value="5", target_node_name="sleep")
+    (fact,) = page(measured)["facts"]  # type: ignore[misc]
+    assert (fact["target_node_uuid"], fact["target_node_name"]) == ("bbbbbbbb", "sleep")
+
+
+def test_the_day_of_the_recording_stands_once_and_in_a_fact_only_another_one() -> None:
+    late = {"created_at": "2026-01-02T00:00:00+00:00"}
+    shown = page(a_fact_view(), a_fact_view(TWO), a_fact_view(LIKE_ONE, **late))
+    assert shown["recorded"] == "2026-01-01"
+    facts = shown["facts"]
+    assert isinstance(facts, list)
+    assert [fact.get("created_at") for fact in facts] == [None, None, "2026-01-02"]
+    assert "recorded" not in page(a_fact_view())

@@ -86,6 +86,7 @@ class Connections(FactLists):
             returned=kept,
             truncated=more,
             next_cursor=await self._next(start, page.keys[kept - 1] if more else None, anchor.group_ids),
+            now=self._counted_from(start.now, instant, known.at),
             scope=await self._scope(
                 caller,
                 anchor.group_ids,

@@ -43,8 +43,12 @@ class Lookups(Reader):
         if asked and not page.total:
             raise unknown("episode", asked[0])
         room = budget((EPISODES, limit), (CONTENT, chars))
+        wrong = await self._corrections(page.episodes[:limit], searched)
         views = [
-            self._views.episode_start(item, chars, room // 2, request.content_offset) for item in page.episodes[:limit]
+            self._views.episode_start(item, chars, room // 2, request.content_offset).model_copy(
+                update={"corrected_facts": wrong.get(item.uuid)}
+            )
+            for item in page.episodes[:limit]
         ]
         kept = fit(item_sizes(views, searched), room)
         more = kept < len(page.episodes)

@@ -56,7 +56,13 @@ class Timelines(Reader):
         )
         months = mentions_per_month(summary, self._context.settings.zone) if start.after is None else None
         room = budget((TIMELINE, limit), (CONTENT, chars)) - text_size(months or {})
-        views = [self._views.episode_start(episode, chars, room // 2) for episode in page.episodes[:limit]]
+        wrong = await self._corrections(page.episodes[:limit], anchor.group_ids)
+        views = [
+            self._views.episode_start(episode, chars, room // 2).model_copy(
+                update={"corrected_facts": wrong.get(episode.uuid)}
+            )
+            for episode in page.episodes[:limit]
+        ]
         kept = fit(item_sizes(views, anchor.group_ids), room)
         more = kept < len(page.episodes)
         shown = views[:kept]

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from graphiti_pkm.capabilities.history.models import ChangesResponse, ChangeView
 from graphiti_pkm.capabilities.history.ports import GraphChangeLists
@@ -12,6 +12,7 @@ from graphiti_pkm.core.facts.history import MOST_EVENTS, open_proposals
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.changes import ChangeFilter
+from graphiti_pkm.core.model.places import Place
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Fact, RecordedChange
 from graphiti_pkm.core.model.times import day_bounds, iso, show_time
@@ -22,11 +23,13 @@ from graphiti_pkm.core.reading.views import clipped, item_sizes
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput
 
+_EVER = datetime(1, 1, 1, tzinfo=UTC)
 _OPENING = 20_000
 """Characters of an episode that are searched for the sentence supporting a fact."""
 _WORDS = 200
 _BY_RECORD = (
-    "By when it was recorded; for when it held use search_memory_facts (valid_after) or get_entity_connections."
+    "By when it was recorded; for the dates of the notes use told_since, for when it held search_memory_facts "
+    "(valid_after) or get_entity_connections."
 )
 
 
@@ -42,8 +45,12 @@ class Changes(Reader):
 
         With ``entity_uuid``, those of its facts, in its own group unless ``group_ids`` is given.
         """
-        after, before = self._instant("since", request.since), self._instant("until", request.until)
-        if after is None or (before is not None and before <= after):
+        since, before = self._instant("since", request.since), self._instant("until", request.until)
+        told_since = self._instant("told_since", request.told_since)
+        if since is None and told_since is None:
+            raise InvalidInput("Give since (when it was recorded), told_since (the date of the note), or both.")
+        after = since or _EVER
+        if before is not None and before <= after:
             raise InvalidInput("until must be later than since: since <= change < until.")
         named = request.entity_uuid
         anchor = None if named is None else await self._anchor(caller, named, request.group_ids)
@@ -52,8 +59,9 @@ class Changes(Reader):
             caller,
             request,
             request.cursor,
-            since=after,
+            since=since,
             until=before,
+            told_since=told_since,
             entity_uuid=anchor and anchor.asked,
             group_ids=groups,
             kinds=sorted(request.kinds or ()),
@@ -64,6 +72,7 @@ class Changes(Reader):
             recorded_until=start.recorded_until or max(start.now, newest or start.now),
             since=after,
             until=before,
+            told_since=told_since,
             entity_uuid=anchor and anchor.uuid,
             kinds=tuple(dict.fromkeys(request.kinds or ())),
         )
@@ -72,15 +81,23 @@ class Changes(Reader):
         kept = fit(item_sizes(views, groups), budget((CHANGES, request.limit)))
         more = kept < len(page.changes)
         name = clipped(anchor.entity.name, _WORDS) if anchor and anchor.entity else None
-        period = show_time(after, self._context.settings.zone)
+        zone = self._context.settings.zone
+        periods = [
+            f"{words} since {show_time(at, zone)}" for words, at in (("recorded", since), ("told", told_since)) if at
+        ]
+        about = f" about {name}" if name else ""
         return ChangesResponse(
-            message=f"{_told(kept, page.total)} since {period}{f' about {name}' if name else ''}",
+            message=f"{_told(kept, page.total)} {' and '.join(periods)}{about}",
             total=page.total,
             returned=kept,
             truncated=more,
             next_cursor=await self._next(start, page.keys[kept - 1] if more else None, groups),
+            now=self._counted_from(start.now),
             scope=await self._scope(
-                caller, groups, empty=not page.total, note=await self._by_record(groups, after, page.total)
+                caller,
+                groups,
+                empty=not page.total,
+                note=await self._by_record(groups, after, page.total) if told_since is None else None,
             ),
             changes=views[:kept],
         )
@@ -103,8 +120,12 @@ class Changes(Reader):
             self._graph.changes.fact_changes(list(dict.fromkeys(proposed)), group_ids, MOST_EVENTS),
         )
         waiting = {event.uuid for listed in events.values() for event in open_proposals(listed)}
-        words = await self._words(changes, recorded, group_ids)
-        return [self._view(change, recorded, words.get(change.uuid), waiting, caller) for change in changes]
+        causes = {uuid for change in changes if (uuid := _episode_of(change, recorded))}
+        words, notes = await asyncio.gather(
+            self._words(changes, recorded, group_ids),
+            self._graph.episodes.episode_places(sorted(causes), group_ids),
+        )
+        return [self._view(change, recorded, notes, words.get(change.uuid), waiting, caller) for change in changes]
 
     async def _facts(self, uuids: Iterable[str], group_ids: Sequence[str]) -> dict[str, Fact]:
         found = await self._graph.records.get_facts(list(dict.fromkeys(uuids)), group_ids)
@@ -137,13 +158,21 @@ class Changes(Reader):
         return {uuid: clipped(" ".join(text.split()), _WORDS) for uuid, text in {**said, **quotes}.items() if text}
 
     def _view(
-        self, change: RecordedChange, facts: Mapping[str, Fact], words: str | None, waiting: set[str], caller: Caller
+        self,
+        change: RecordedChange,
+        facts: Mapping[str, Fact],
+        notes: Mapping[str, Place],
+        words: str | None,
+        waiting: set[str],
+        caller: Caller,
     ) -> ChangeView:
         fact = facts.get(change.fact_uuid)
+        note = notes.get(_episode_of(change, facts) or "")
         by = facts.get(change.replaced_by or "")
         return ChangeView(
             change=change.kind,
             at=iso(change.recorded_at),
+            told_at=iso(note.valid_at) if note else None,
             fact_uuid=change.fact_uuid,
             group_id=self._groups.public(change.group_id),
             fact=self._views.sentence(fact) if fact else None,
@@ -176,5 +205,5 @@ def _quote(change: RecordedChange, facts: Mapping[str, Fact]) -> str | None:
 
 def _told(count: int, total: int) -> str:
     if count:
-        return f"Found {count} of {total} change(s), newest first,"
-    return "No more changes of facts recorded" if total else "No changes of facts recorded"
+        return f"Found {count} of {total} change(s), newest recorded first,"
+    return "No more changes of facts" if total else "No changes of facts"

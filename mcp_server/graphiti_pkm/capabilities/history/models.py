@@ -15,6 +15,8 @@ class ChangeView(Answer):
     change: ChangeKind
     at: str
     """When it was recorded."""
+    told_at: str | None = None
+    """The date of the note that caused it."""
     fact_uuid: str
     group_id: str
     fact: str | None = None

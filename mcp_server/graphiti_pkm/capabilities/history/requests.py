@@ -15,8 +15,9 @@ Reason: TypeAlias = Annotated[str, Field(description="why, kept in the record")]
 
 
 class WhatChanged(Request):
-    since: Annotated[str, Field(description="when recorded: ISO date, month or year")]
+    since: Annotated[str | None, Field(description="when recorded: ISO date, month or year")] = None
     until: Before = None
+    told_since: Annotated[str | None, Field(description="instead or too: only by notes of this date or later")] = None
     entity_uuid: Annotated[str | None, Field(description="only its facts")] = None
     group_ids: OwnGroups = None
     kinds: Annotated[Kinds | None, Field(description="all if left out")] = None

@@ -80,9 +80,10 @@ class EpisodeSearch(Reader):
         episodes = await self._graph.records.get_episodes(page.uuids(limit), groups)
         room = budget((EPISODES, limit))
         nearby = await self._nearby(episodes, wanted) if request.neighbours else {}
+        wrong = await self._corrections(episodes, groups)
         # In a thread: searching the sentences of a hundred long episodes takes seconds.
         views = await asyncio.to_thread(
-            self._shown, episodes, found.hits, nearby, words.terms, page.scores(), groups, room
+            self._shown, episodes, found.hits, nearby, wrong, words.terms, page.scores(), groups, room
         )
         next_key = page.next_key([view.uuid for view in views], page.uuids(limit))
         next_cursor = await self._next(start, next_key, groups)
@@ -122,6 +123,7 @@ class EpisodeSearch(Reader):
         episodes: Sequence[Episode],
         hits: Mapping[str, EpisodeHit],
         nearby: _Nearby,
+        wrong: Mapping[str, list[str]],
         terms: Sequence[str],
         scores: Mapping[str, float],
         groups: Sequence[str],
@@ -137,7 +139,12 @@ class EpisodeSearch(Reader):
                 whole, match = content == item.content, shown_match(item.content, span)
                 view = self._views.episode(item, content, complete=whole, match=match, score=scores[item.uuid])
                 previous, following = nearby.get(item.uuid, (None, None))
-                more = {"match_at": list(span) if span else None, "previous": previous, "next": following}
+                more = {
+                    "match_at": list(span) if span else None,
+                    "previous": previous,
+                    "next": following,
+                    "corrected_facts": wrong.get(item.uuid),
+                }
                 views.append(view.model_copy(update=more))
                 yield views[-1]
 

@@ -134,6 +134,7 @@ class FactSearch(FactLists):
             truncated=next_cursor is not None,
             next_cursor=next_cursor,
             weaker=page.weaker(kept),
+            now=self._counted_from(asked.wanted.now, asked.wanted.as_of, asked.wanted.known_at),
             scope=await self._scope(caller, groups, empty=not page.total, note=joined(asked.note, words.note)),
             facts=views[:kept],
         )
@@ -166,6 +167,7 @@ class FactSearch(FactLists):
             returned=kept,
             truncated=more,
             next_cursor=await self._next(asked.start, page.keys[kept - 1] if more else None, asked.groups),
+            now=self._counted_from(asked.wanted.now, asked.wanted.as_of, asked.wanted.known_at),
             scope=await self._scope(caller, groups, empty=not page.total, note=note),
             facts=views[:kept],
         )

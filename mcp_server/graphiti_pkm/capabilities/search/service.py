@@ -67,6 +67,7 @@ class Searching(FactSearch):
             truncated=next_cursor is not None,
             next_cursor=next_cursor,
             weaker=page.weaker(kept),
+            now=self._counted_from(start.now),
             scope=await self._scope(caller, groups, empty=not page.total, note=note),
             nodes=views[:kept],
             not_found=missing or None,
@@ -85,6 +86,7 @@ class Searching(FactSearch):
             returned=kept,
             truncated=last is not None,
             next_cursor=await self._next(start, (last.name, last.uuid) if last else None, wanted.group_ids),
+            now=self._counted_from(start.now),
             scope=await self._scope(caller, wanted.group_ids, empty=not total),
             nodes=views[:kept],
         )

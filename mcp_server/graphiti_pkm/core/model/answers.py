@@ -103,6 +103,8 @@ class EpisodeView(Answer):
     source: str | None = None
     source_description: str | None = None
     corrected: bool | None = None
+    corrected_facts: list[str] | None = None
+    """What was wrong in it: at most three of its facts that were corrected."""
     score: float | None = None
 
 
@@ -132,6 +134,8 @@ class Page(Answer):
     next_cursor: str | None = None
     weaker: int | None = None
     """Of a ranked list that ends where the scores fall away: how many follow with ``next_cursor``."""
+    now: str | None = None
+    """What status and past count from: as_of, else known_at, else the day of page one, in the configured zone."""
     scope: Scope
 
 

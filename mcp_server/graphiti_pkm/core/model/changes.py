@@ -15,6 +15,8 @@ class ChangeFilter(Record):
     """At or after."""
     until: datetime | None = None
     """Before."""
+    told_since: datetime | None = None
+    """Only what an episode of this instant or later caused; without an episode, what was recorded then."""
     entity_uuid: str | None = None
     """Only changes of this entity's facts, including deleted ones."""
     kinds: tuple[ChangeKind, ...] = ()

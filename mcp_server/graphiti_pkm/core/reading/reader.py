@@ -1,5 +1,6 @@
 """Shared by all reads: the scope in the answer, dates and uuids from callers, and the entity asked about."""
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,9 +13,9 @@ from graphiti_pkm.core.identity.uuids import resolve_within
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import Scope
 from graphiti_pkm.core.model.names import name_key, normalise_name, relation_name
-from graphiti_pkm.core.model.records import Entity, Fact
+from graphiti_pkm.core.model.records import Entity, Episode, Fact
 from graphiti_pkm.core.model.requests import Request
-from graphiti_pkm.core.model.times import parse_instant, show_time, whole_period
+from graphiti_pkm.core.model.times import in_zone, parse_instant, show_time, whole_period
 from graphiti_pkm.core.reading.candidates import PERSON_WORDS
 from graphiti_pkm.core.reading.paging import Key, decode_cursor, encode_cursor
 from graphiti_pkm.core.reading.views import Views, size_in_words
@@ -24,6 +25,9 @@ from graphiti_pkm.core.waiting import in_thread
 GroupIds: TypeAlias = str | Sequence[str] | None
 
 _OTHER_GROUPS = 10
+_CORRECTED = 10
+_WRONG_FACTS = 3
+_READ_OF_AN_EPISODE = 100
 _HELD_GROUPS = 20
 RELATIONS = 1_000
 """Relations of a group that are read at most."""
@@ -105,6 +109,23 @@ class Reader:
     def _instant(self, parameter: str, text: str | None) -> datetime | None:
         """The first instant of a date as the caller wrote it. Raises InvalidInput naming the parameter."""
         return None if text is None else parse_instant(text, self._context.settings.zone, parameter)
+
+    async def _corrections(self, episodes: Sequence[Episode], group_ids: Sequence[str]) -> dict[str, list[str]]:
+        """What was wrong in each corrected episode, of the first few on the page."""
+        corrected = [episode.uuid for episode in episodes if episode.corrected][:_CORRECTED]
+        told = await asyncio.gather(
+            *(self._graph.facts.episode_facts(uuid, group_ids, _READ_OF_AN_EPISODE) for uuid in corrected)
+        )
+        return {
+            uuid: wrong
+            for uuid, facts in zip(corrected, told, strict=True)
+            if (wrong := [self._views.sentence(fact) for fact in facts if fact.voided][:_WRONG_FACTS])
+        }
+
+    def _counted_from(self, now: datetime, as_of: datetime | None = None, known_at: datetime | None = None) -> str:
+        """The instant that the caller asked about, else the day: what an answer says of status and past counts from."""
+        zone, asked = self._context.settings.zone, as_of or known_at
+        return show_time(asked, zone) if asked else in_zone(now, zone).date().isoformat()
 
     def _read_as(self, as_of: str | None, known_at: str | None = None, *, by_start: bool = True) -> str | None:
         """A note on how a month or year is read (as its first instant) and how to ask for all of it.

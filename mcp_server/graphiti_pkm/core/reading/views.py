@@ -63,7 +63,7 @@ class Views:
             target_node_name=clipped(fact.target_name, _NAME),
             direction=None if asked is None else "out" if fact.source_uuid == asked else "in",
             status=status_of(fact, now, as_of, known_at),
-            past=True if is_past(fact, known_at or now, self._zone) else None,
+            past=True if is_past(fact, as_of or known_at or now, self._zone) else None,
             kind=fact.kind,
             measure=fact.measure and clipped(fact.measure, _NAME),
             value=fact.value and clipped(fact.value, _VALUE),

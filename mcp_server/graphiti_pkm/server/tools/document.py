@@ -26,8 +26,10 @@ as they are. A required argument may not be blank. A list may come as one value 
 number. Input schemas have no references, unions or `additionalProperties`, which some providers' libraries refuse.
 
 Every answer has structured content (all fields, whole uuids, exact times) and a text that alone is enough to go on:
-compact JSON without nulls and empty fields, times to the second, uuids cut to 8 characters, which every uuid parameter
-accepts. A text has at most {DEFAULT_CHARS:,} characters at the default limits and {MAXIMUM_CHARS:,} at the maxima; what
+compact JSON without nulls and empty fields, times to the second (the start of a day in the zone as a date), uuids cut
+to 8 characters, which every uuid parameter accepts. It says nothing twice: the day of recording stands once
+(`recorded`), and names that a fact's sentence holds are left out.
+A text has at most {DEFAULT_CHARS:,} characters at the default limits and {MAXIMUM_CHARS:,} at the maxima; what
 does not fit comes with `next_cursor`. A search for a `query` has no `total`, since it ranks whatever is near in meaning
 and nobody knows how many fit; lists and names that are looked up have one. Its page ends where the scores fall away:
 `weaker` counts what follows with the cursor. An error is a result with `isError`, a text,

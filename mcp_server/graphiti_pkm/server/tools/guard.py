@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict
+from datetime import UTC, tzinfo
 from functools import cached_property
 from typing import Any
 
@@ -56,6 +57,8 @@ class GuardedTool(Tool):
     accepted: Json = Field(exclude=True)
     """The schema of all arguments that are accepted; ``parameters`` shows those that a model may need."""
     read_only_caller: bool = Field(default=False, exclude=True)
+    zone: InstanceOf[tzinfo] = Field(default=UTC, exclude=True)
+    """The zone in which dates without a time of day are read and shown."""
 
     @classmethod
     def build(
@@ -139,7 +142,9 @@ class GuardedTool(Tool):
             except PkmError as error:
                 return error_result(backend.message(error, caller), error.code)
             work = self.spec.function(Call(services, caller, progress), asked)
-            data, text = await in_thread(rendered, await within(backend.limits.seconds, work, self._undone()))
+            data, text = await in_thread(
+                rendered, await within(backend.limits.seconds, work, self._undone()), self.zone
+            )
             return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=data)
         except PkmError as error:
             return self._error(error, backend.message(error, caller))
@@ -219,15 +224,17 @@ def guarded(
     enabled: Collection[str] | None = None,
     unshown: Collection[str] = (),
     read_only_caller: bool = False,
+    zone: tzinfo = UTC,
 ) -> GuardedTool:
     """The tool as the server registers it; its texts name only ``enabled`` tools (None: all are enabled).
 
-    ``unshown``: marks of the fields that are left out of the schema.
+    ``unshown``: marks of the fields that are left out of the schema; ``zone``: of the dates in the text of answers.
     """
     names = known_tools() if enabled is None else enabled
-    return GuardedTool.build(
+    built = GuardedTool.build(
         tool, lambda text: only_naming(text, known_tools(), names), unshown, read_only_caller=read_only_caller
     )
+    return built.model_copy(update={"zone": zone})
 
 
 def marks_of(field: FieldInfo) -> list[str]:

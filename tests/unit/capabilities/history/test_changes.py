@@ -33,7 +33,7 @@ async def told(world: WritingWorld, body: str, *facts: dict[str, Any], **fields:
     return answer.episode_uuid
 
 
-async def changed(world: WritingWorld, since: str = "2026-06-01", **fields: Any) -> ChangesResponse:
+async def changed(world: WritingWorld, since: str | None = "2026-06-01", **fields: Any) -> ChangesResponse:
     return await world.changes.what_changed(LOCAL, WhatChanged(since=since, **fields))
 
 
@@ -166,7 +166,10 @@ async def test_a_period_is_of_the_record_half_open_and_in_the_zone() -> None:
     assert empty.scope.holds == {"default": "1 episode, 2 entities, 1 fact"}
 
 
-BY_RECORD = "By when it was recorded; for when it held use search_memory_facts (valid_after) or get_entity_connections."
+BY_RECORD = (
+    "By when it was recorded; for the dates of the notes use told_since, for when it held search_memory_facts "
+    "(valid_after) or get_entity_connections."
+)
 
 
 async def test_a_period_before_the_record_began_is_said_to_be_one_of_the_record(world: WritingWorld) -> None:
@@ -230,3 +233,25 @@ async def test_a_page_at_the_maximum_stays_within_its_size(world: WritingWorld) 
     pages = await all_pages(lambda cursor: changed(world, limit=100, cursor=cursor))
     assert sum(page.returned for page in pages) == 120
     assert all(len(page.model_dump_json(exclude_none=True)) < 80_000 for page in pages)
+
+
+async def test_a_change_has_the_date_of_its_note_and_is_found_by_it(world: WritingWorld) -> None:
+    await told(world, "In 2001.", ACME, reference_time="2001-05-05")
+    await told(world, "Globex.", GLOBEX)
+    by_hand = await world.retiring.retire_fact(
+        LOCAL, RetireFact(fact_uuid=world.fact("me WORKS_AT Globex").uuid, reason="Left.")
+    )
+    assert by_hand.changed
+    page = await changed(world)
+    assert (page.changes[0].change, page.changes[0].told_at) == ("retired", None)
+    assert str(page.changes[-1].told_at)[:10] == "2001-05-05"
+    recent = await changed(world, None, told_since="2002")
+    assert recent.total == page.total - 1
+    assert recent.message.startswith(
+        f"Found {recent.total} of {recent.total} change(s), newest recorded first, told since 2002"
+    )
+    both = await changed(world, "2026", told_since="2001")
+    assert both.total == page.total
+    assert "recorded since 2026-01-01 and told since 2001-01-01" in both.message
+    with pytest.raises(InvalidInput, match="Give since"):
+        await changed(world, None)

@@ -86,3 +86,12 @@ def test_what_expired_is_ended_whatever_its_kind(kind: FactKind) -> None:
     assert status_of(fact, at(2025, 6)) == "ended"  # whatever the clock says that recorded it
     assert status_of(fact, at(2027), as_of=at(2025, 6)) != "ended"
     assert status_of(fact, at(2025, 6), known_at=at(2025, 5)) == "ended"  # it has the values of then
+
+
+def test_a_plan_is_past_by_the_clock_that_was_asked_for() -> None:
+    views = Views(Groups(FakeGraph(), Settings()), ZoneInfo("UTC"), lambda: at(2026, 6))
+    plan = a_fact(SARAH, ACME, kind="plan", valid_at=at(2026, 5))
+    assert views.fact(plan, at(2026, 6)).past is True
+    assert views.fact(plan, at(2026, 6), as_of=at(2026, 4)).past is None
+    assert views.fact(plan, at(2026, 6), known_at=at(2026, 4)).past is None
+    assert views.fact(plan, at(2026, 4), as_of=at(2026, 6)).past is True

@@ -151,7 +151,7 @@ def _last_seen(after: Sequence[object]) -> datetime:
 
 
 def _events(wanted: ChangeFilter, window: Window, kinds: Sequence[str]) -> tuple[Query, Query]:
-    conditions, values = _recorded(wanted, "c", "c.recorded_at")
+    conditions, values = _recorded(wanted, "c", "c.recorded_at", "c.episode_uuid")
     found = _IN_DAYS.format(record="c")
     if wanted.entity_uuid is not None:
         found = "(c.source_uuid = $entity OR c.target_uuid = $entity)"
@@ -163,15 +163,15 @@ def _events(wanted: ChangeFilter, window: Window, kinds: Sequence[str]) -> tuple
 
 
 def _additions(wanted: ChangeFilter, window: Window) -> tuple[Query, Query]:
-    conditions, values = _recorded(wanted, "e", RECORDED)
+    conditions, values = _recorded(wanted, "e", RECORDED, "coalesce(e.episodes, [])[0]")
     matched = f"MATCH ()-[e:RELATES_TO]->() WHERE {_IN_DAYS.format(record='e')} AND {conditions}"
     if wanted.entity_uuid is not None:
         matched = f"MATCH (h:Entity {{uuid: $entity}})-[e:RELATES_TO]-(o) WHERE {conditions}"
     return _page("additions", matched, values, ("e", RECORDED, _ADDITION, _ADDED_COLUMNS), window)
 
 
-def _recorded(wanted: ChangeFilter, record: str, at: str) -> Conditions:
-    """Conditions on groups and period."""
+def _recorded(wanted: ChangeFilter, record: str, at: str, cause: str) -> Conditions:
+    """Conditions on groups and period; ``cause``: the uuid of the episode that told it."""
     parts = [f"coalesce({record}.group_id, '') IN $groups"] if wanted.entity_uuid is not None else []
     parts += [f"{at} >= $since", f"{at} <= $recorded_until"]
     values: dict[str, object] = {
@@ -185,6 +185,11 @@ def _recorded(wanted: ChangeFilter, record: str, at: str) -> Conditions:
     if wanted.until is not None:
         parts.append(f"{at} < $until")
         values |= {"until": wanted.until, "last_day": day_number(min(wanted.until, wanted.recorded_until))}
+    if wanted.told_since is not None:
+        note = f"MATCH (n:Episodic {{uuid: {cause}}}) WHERE coalesce(n.group_id, '') IN $groups RETURN n.valid_at"
+        told = f"COLLECT {{ {note} }}[0]"
+        parts.append(f"coalesce({told}, {at}) >= $told_since")
+        values["told_since"] = wanted.told_since
     return all_of(parts), values
 
 

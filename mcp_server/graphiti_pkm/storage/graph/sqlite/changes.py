@@ -66,6 +66,11 @@ def _source(
     if wanted.until is not None:
         where += f" AND c.{at} < :until"
         parameters["until"] = micros(wanted.until)
+    if wanted.told_since is not None:
+        cause = "c.episode_uuid" if table == "change" else _FIRST_EPISODE
+        told = f"SELECT n.valid_at FROM episode n WHERE n.uuid = {cause} AND n.group_id {IN_GROUPS}"
+        where += f" AND coalesce(({told}), c.{at}) >= :told_since"
+        parameters["told_since"] = micros(wanted.told_since)
     if wanted.entity_uuid is not None:
         parameters["entity"] = wanted.entity_uuid
         where += f""" AND c.uuid IN (SELECT uuid FROM {table} WHERE source_uuid = :entity
