@@ -124,9 +124,11 @@ def _is_part(one: Entity, other: Entity) -> bool:
 
 
 def reads_as_name(text: str) -> bool:
-    """Whether a text looks like the name of something rather than a phrase: with a capital, and of a few words."""
+    """Whether a text looks like a name rather than a phrase: of few words, with a capital or in a script without."""
     words = text.split()
-    return len(words) <= _LONGEST_NAME and any(character.isupper() for word in words for character in word)
+    if len(words) > _LONGEST_NAME:
+        return False
+    return text != text.lower() or not any(character.islower() or character.isdigit() for character in text)
 
 
 def may_refer(text: str, word: str, name: str) -> bool:
