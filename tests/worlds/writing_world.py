@@ -18,6 +18,7 @@ from graphiti_pkm.core.model.access import LOCAL, Caller
 from graphiti_pkm.core.model.answers import AddMemoryResponse, Attention
 from graphiti_pkm.core.model.records import Entity, Fact
 from graphiti_pkm.core.model.requests import AddMemory
+from graphiti_pkm.core.ports.ports import Embedder
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.commit import Committer
 
@@ -25,13 +26,13 @@ from graphiti_pkm.storage.commit import Committer
 class WritingWorld:
     """One server over fakes."""
 
-    def __init__(self, now: datetime | None = None, **settings: Any) -> None:
+    def __init__(self, now: datetime | None = None, embedder: Embedder | None = None, **settings: Any) -> None:
         self.graph, self.journal, self.embedder = FakeGraph(), FakeJournal(), FakeEmbedder()
         self.clock = FakeClock(now)
         self.context = Context(
             graph=self.graph,
             journal=self.journal,
-            embedder=self.embedder,
+            embedder=embedder or self.embedder,
             locks=FakeLocks(),
             settings=Settings(**settings),
             now=self.clock,

@@ -154,7 +154,7 @@ def plan_extraction(
         at.policy,
         read.parsed.facts,
     )
-    writer = AttentionWriter(at.public_group, at.zone, at.now)
+    writer = AttentionWriter(at.public_group, at.zone, at.now, episode)
     planner = FoundFactPlanner(occasion, resolution, world, snapshot.relations, snapshot.measures, writer, new_uuid)
     left_out = read.left_out
     stored: dict[str, Fact] = {}

@@ -51,7 +51,7 @@ def write_answer(
 ) -> AddMemoryResponse:
     """The answer to one call; ``note``: what the store could not do; ``has_model``: whether a model will read it."""
     entities = _entities(plan)
-    writer = AttentionWriter(None, zone, plan.episode.created_at)
+    writer = AttentionWriter(None, zone, plan.episode.created_at, plan.episode)
     related = related_facts(plan, snapshot.newest, _MOST_RELATED)
     parts = [*_counts(plan, linked), *_notes(parsed, plan), *([note] if note else [])]
     day = show_time(plan.episode.valid_at, zone)

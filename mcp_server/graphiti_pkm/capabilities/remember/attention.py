@@ -8,7 +8,7 @@ from graphiti_pkm.core.facts import rules
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact
 from graphiti_pkm.core.facts.replaced import UnresolvedReplacement
 from graphiti_pkm.core.model.answers import Attention
-from graphiti_pkm.core.model.records import Fact
+from graphiti_pkm.core.model.records import Episode, Fact
 from graphiti_pkm.core.model.requests import ME
 from graphiti_pkm.core.model.times import iso, show_time
 from graphiti_pkm.core.reading.views import shown_validity
@@ -23,10 +23,13 @@ _TEXT = 160
 class AttentionWriter:
     """Writes the reports of one call."""
 
-    def __init__(self, group: str | None, zone: tzinfo, now: datetime, *, may_delete: bool = True) -> None:
+    def __init__(
+        self, group: str | None, zone: tzinfo, now: datetime, note: Episode, *, may_delete: bool = True
+    ) -> None:
         self._group = group
         self._zone = zone
         self._now = now
+        self._note = note
         self._delete = "delete_episode" if may_delete else "a curator calls delete_episode"
 
     def similar_existing(self, name: str, episode_uuid: str, candidates: Sequence[tuple[str, str]]) -> Attention:
@@ -102,21 +105,21 @@ class AttentionWriter:
         suggested = _triple(fact, relation=near[0]) | ({"fact": fact.text} if fact.has_text else {})
         times = {"valid_at": stored.valid_at, "invalid_at": stored.invalid_at}
         suggested |= {name: self._instant(at) for name, at in times.items() if at is not None}
-        said = {} if stored.reference_time is None else {"reference_time": self._instant(stored.reference_time)}
-        again = self._add("Relation corrected.", **said, facts=[suggested])
+        again = self._add(fact, facts=[suggested])
         return Attention(
             what="near_relation",
-            detail=f"{fact.relation} is new here; stored as sent",
+            detail=f"{fact.relation} is new here; stored as sent: {_cut(fact.text)}",
             candidates=list(near[:_MOST_CANDIDATES]),
             call=f'If meant: delete_entity_edge {{"uuid":"{stored.uuid}"}}, then {again}',
         )
 
-    def near_measure(self, sent: str, series: str, uuid: str) -> Attention:
+    def near_measure(self, sent: str, reading: Fact) -> Attention:
+        series = reading.measure or ""
         return Attention(
             what="near_measure",
-            detail=f"{sent} was added to the series {series}",
+            detail=f"{sent} was added to the series {series}: {_cut(reading.text)}",
             candidates=[series],
-            call=f'For another series: delete_entity_edge {{"uuid":"{uuid}"}} and send it with a clearly '
+            call=f'For another series: delete_entity_edge {{"uuid":"{reading.uuid}"}} and send it with a clearly '
             "different measure.",
         )
 
@@ -127,10 +130,10 @@ class AttentionWriter:
             suggested["valid_at"] = self._instant(stored.valid_at)
         return Attention(
             what="near_measure",
-            detail=f"facts[{fact.number}] has no measure; it began the series {stored.measure}",
+            detail=f"{_cut(fact.text)}: no measure given; it began the series {stored.measure}",
             candidates=list(series[:_MOST_CANDIDATES]),
             call=f'If it belongs to {series[0]}: delete_entity_edge {{"uuid":"{stored.uuid}"}}, then '
-            f"{self._add(f'Reading of {series[0]}: {_cut(fact.text)}', facts=[suggested])}",
+            f"{self._add(fact, facts=[suggested])}",
         )
 
     def quote_not_found(self, fact: ParsedFact) -> Attention:
@@ -141,24 +144,23 @@ class AttentionWriter:
             call="Quote exact words.",
         )
 
-    def possible_conflict(self, fact: ParsedFact, start: datetime | None, conflicts: Sequence[Fact]) -> Attention:
-        """``start``: from when the new fact counts, and the old ones would end."""
-        ends = [old.uuid for old in conflicts]
-        suggested = {**_triple(fact), "fact": fact.text, "replaces": ends[0] if len(ends) == 1 else ends}
-        if start is not None:
-            suggested["valid_at"] = self._instant(start)
-        call = self._add(f"No longer: {_cut(conflicts[0].text)}", facts=[suggested])
-        if start is None and fact.invalid_at is not None:
-            # Given with its end only: repeated as a replacement, it would begin now and not end.
-            call = ", ".join(
-                f"retire_fact {_json({'fact_uuid': one, 'reason': f'No longer: {_cut(conflicts[0].text)}'})}"
-                for one in ends
-            )
+    def possible_conflict(
+        self, fact: ParsedFact, stored_uuid: str, start: datetime | None, conflicts: Sequence[Fact]
+    ) -> Attention:
+        """``start``: from when the new fact counts, and the old one would end. The call ends the first one alone."""
+        old = conflicts[0]
+        ending = None if start is None else self._ending(fact, old, start, stored_uuid)
+        if ending is None and start is not None:
+            again = {**_triple(fact), "fact": fact.text, "replaces": old.uuid, "valid_at": self._instant(start)}
+            ending = self._add(fact, facts=[again])
+        # Given with its end only: repeated as a replacement, it would begin now and not end.
+        ending = ending or f"retire_fact {_json({'fact_uuid': old.uuid, 'reason': _cut(fact.text)})}"
+        which = f"If {old.uuid[:SHOWN_UUID]} ended" + (" (else put in another uuid)" if len(conflicts) > 1 else "")
         return Attention(
             what="possible_conflict",
             detail=f"{_cut(fact.text)}: may contradict",
-            candidates=[self.line(old) for old in conflicts],
-            call=f"If ended: {call}",
+            candidates=[self.line(one) for one in conflicts],
+            call=f"{which}: {ending}",
         )
 
     def unresolved(
@@ -183,6 +185,8 @@ class AttentionWriter:
         else:
             call = f"If it was recorded: {self._search(fact.text)}, then send the fact again "
             call += "with that uuid in replaces."
+        if fact.is_correction and candidates:
+            reason += f"; sent was: {_cut(fact.text)}"
         return Attention(
             what="ambiguous_replacement", detail=reason, candidates=[self.line(old) for old in candidates], call=call
         )
@@ -205,14 +209,12 @@ class AttentionWriter:
         which = f"If {old[:SHOWN_UUID]} {'was wrong' if found.problem == 'ends_nothing' else 'is meant'}"
         more = " (else put in another uuid)" if len(found.candidates) > 1 else ""
         ending = None if is_correction else self._ending(fact, found.candidates[0], start, stored_uuid)
-        ending = ending or self._add(f"Replaced: {_cut(fact.text)}", facts=[suggested])
+        ending = ending or self._add(fact, facts=[suggested])
         calls = [f"{which}{more}: {ending}"] if found.may_end else []
         if found.may_be_unrecorded:
             never = {name: value for name, value in _triple(fact).items() if name not in {"kind", "value", "unit"}}
             never |= {"target" if fact.has_target else "value": found.wanted, "invalid_at": self._instant(start)}
-            calls.append(
-                f"If it was true but never recorded: {self._add(f'Until then: {found.wanted}', facts=[never])}"
-            )
+            calls.append(f"If it was true but never recorded: {self._add(fact, facts=[never])}")
         return ". ".join(calls)
 
     def _ending(self, fact: ParsedFact, old: Fact, start: datetime, stored_uuid: str) -> str | None:
@@ -225,7 +227,7 @@ class AttentionWriter:
         if rules.ended(old, rules.end_of(old, start, self._zone), self._now) is None or start == old.valid_at:
             return None
         at = {} if old.kind == "plan" else {"invalid_at": self._instant(start)}
-        said = {"fact_uuid": old.uuid, "reason": f"Replaced by: {_cut(fact.text)}", **at, "replaced_by": stored_uuid}
+        said = {"fact_uuid": old.uuid, "reason": _cut(fact.text), **at, "replaced_by": stored_uuid}
         return f"retire_fact {_json(said)}"
 
     def empty_interval(self, fact: ParsedFact) -> Attention:
@@ -234,9 +236,7 @@ class AttentionWriter:
             what="empty_interval",
             detail=f"facts[{fact.number}]: invalid_at is not after valid_at; stored without the end",
             candidates=[],
-            call=self._add(
-                f"Dates of: {_cut(fact.text)}", facts=[{**_triple(fact), "fact": fact.text, "invalid_at": "DATE"}]
-            ),
+            call=self._add(fact, facts=[{**_triple(fact), "fact": fact.text, "invalid_at": "DATE"}]),
         )
 
     def empty_ending(self, fact: ParsedFact, old: Fact, at: datetime, *, is_ended: bool) -> Attention:
@@ -249,7 +249,7 @@ class AttentionWriter:
             what="empty_interval",
             detail=f"the new start {show_time(at, self._zone)} leaves the old fact no time: {outcome}",
             candidates=[self.line(old)],
-            call=f"If the old one was wrong: {self._add('Corrected.', facts=[suggested])}",
+            call=f"If the old one was wrong: {self._add(fact, facts=[suggested])}",
         )
 
     def known_later(self, fact: ParsedFact, held: Sequence[Fact]) -> Attention:
@@ -261,7 +261,7 @@ class AttentionWriter:
             what="possible_conflict",
             detail=f"facts[{fact.number}] ends before the same was known to hold; stored as an earlier time",
             candidates=[self.line(old) for old in held[:_MOST_CANDIDATES]],
-            call=f"If it had ended by then: {self._add('Corrected.', facts=[suggested])}",
+            call=f"If it had ended by then: {self._add(fact, facts=[suggested])}",
         )
 
     def start_kept(self, fact: ParsedFact, known: Fact) -> Attention:
@@ -276,8 +276,7 @@ class AttentionWriter:
             what="possible_conflict",
             detail=f"facts[{fact.number}].valid_at is not when the same was known to hold; it keeps its start",
             candidates=[self.line(known)],
-            call=f"If {'it was moved' if is_moved else 'the earlier was wrong'}: "
-            f"{self._add('Moved.' if is_moved else 'Corrected.', facts=[suggested])}",
+            call=f"If {'it was moved' if is_moved else 'the earlier was wrong'}: {self._add(fact, facts=[suggested])}",
         )
 
     def planned_later(self, fact: ParsedFact, plans: Sequence[Fact]) -> Attention:
@@ -292,12 +291,12 @@ class AttentionWriter:
             what="possible_conflict",
             detail=f"{_cut(fact.text)}: planned for much later; the plan was left open",
             candidates=[self.line(plan) for plan in plans[:_MOST_CANDIDATES]],
-            call=f"If this is what was planned: {self._add('As planned.', facts=[suggested])}",
+            call=f"If this is what was planned: {self._add(fact, facts=[suggested])}",
         )
 
     def proposed_ending(self, fact: Fact, old: Fact) -> Attention:
         """An ending that the caller did not name and the rules do not trust."""
-        ended = {"fact_uuid": old.uuid, "reason": f"Replaced by: {_cut(fact.text)}"}
+        ended = {"fact_uuid": old.uuid, "reason": _cut(fact.text)}
         both_hold = {"fact_uuid": old.uuid, "reason": "Both hold."}
         return Attention(
             what="proposed_ending",
@@ -318,9 +317,13 @@ class AttentionWriter:
         """A time in a form that can be sent again without loss."""
         return iso(at) if at.second or at.microsecond else show_time(at, self._zone)
 
-    def _add(self, body: str, **fields: object) -> str:
+    def _add(self, fact: ParsedFact, **fields: object) -> str:
+        """The call with the sentence of the fact as its words, at the time of its note."""
         group = {} if self._group is None else {"group_id": self._group}
-        return f"add_memory {_json({'episode_body': body, **fields, **group})}"
+        is_whole_note = fact.text == self._note.content
+        words = _quoted(fact.text) if is_whole_note else fact.text
+        said = {"episode_body": words, "reference_time": self._instant(self._note.valid_at)}
+        return f"add_memory {_json({**said, **fields, **group})}"
 
     def _search(self, query: str) -> str:
         group = {} if self._group is None else {"group_ids": [self._group]}

@@ -17,9 +17,9 @@ from graphiti_pkm.core.facts.statuses import WORD, status_named
 from graphiti_pkm.core.facts.world import FactWorld
 from graphiti_pkm.core.identity.mentions import NamedIn
 from graphiti_pkm.core.identity.near_relations import Relations
+from graphiti_pkm.core.identity.relation_kinds import may_mean_same
 from graphiti_pkm.core.identity.spelling import has_exclusive_target, same_relation
 from graphiti_pkm.core.model.answers import Attention, FactResult
-from graphiti_pkm.core.model.names import normalise_name
 from graphiti_pkm.core.model.records import Entity, Fact
 from graphiti_pkm.core.model.times import show_validity
 from graphiti_pkm.settings.loader import RetirementPolicy
@@ -353,8 +353,8 @@ class FactPlanner:
         is_handled: bool,
     ) -> None:
         attention = self.outcome.attention
-        if sent_measure and parsed.measure and normalise_name(sent_measure) != normalise_name(parsed.measure):
-            attention.append(self._writer.near_measure(sent_measure, parsed.measure, fact.uuid))
+        if sent_measure and parsed.measure and self._readings.may_be_another(sent_measure, fact):
+            attention.append(self._writer.near_measure(sent_measure, fact))
         others = self._readings.beside(parsed, fact)
         if others:
             attention.append(self._writer.unnamed_measure(parsed, fact, others))
@@ -371,7 +371,7 @@ class FactPlanner:
         held = [one for one in conflicts if one.source_uuid != fact.source_uuid]
         for alike in (held, [one for one in conflicts if one not in held]):
             if alike:
-                attention.append(self._writer.possible_conflict(parsed, start, alike))
+                attention.append(self._writer.possible_conflict(parsed, fact.uuid, start, alike))
 
     def _near(self, parsed: ParsedFact) -> list[str]:
         """Existing relations that a new relation may be a variant of; reported once per call."""
@@ -379,7 +379,9 @@ class FactPlanner:
             return []
         self._near_reported.add(parsed.relation)
         found = self._relations.near(parsed.relation, is_plan=parsed.kind == "plan")
-        near = [one for one in found if (parsed.relation, one) not in self._unlike]
+        near = [
+            one for one in found if (parsed.relation, one) not in self._unlike and may_mean_same(parsed.relation, one)
+        ]
         return sorted(near, key=lambda one: (not same_relation(one, parsed.relation), -self._relations[one]))
 
     def _answer(self, parsed: ParsedFact, fact: Fact, known: Fact | None, *, is_updated: bool) -> None:

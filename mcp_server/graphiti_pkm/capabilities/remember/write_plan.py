@@ -11,7 +11,7 @@ from graphiti_pkm.capabilities.remember.retirement import Retirements
 from graphiti_pkm.core.facts.parsed_facts import ParsedRequest
 from graphiti_pkm.core.facts.resolution import Resolution, Resolved
 from graphiti_pkm.core.facts.world import FactWorld
-from graphiti_pkm.core.identity.name_parts import may_be_one
+from graphiti_pkm.core.identity.name_parts import may_be_one, reads_as_name
 from graphiti_pkm.core.identity.spelling import same_digits
 from graphiti_pkm.core.model.answers import Attention
 from graphiti_pkm.core.model.passages import Span
@@ -137,7 +137,7 @@ def plan_write(
         valid_at=parsed.reference_time,
         created_at=at.recorded_at,
     )
-    writer = AttentionWriter(at.public_group, at.zone, at.now, may_delete=at.may_delete)
+    writer = AttentionWriter(at.public_group, at.zone, at.now, episode, may_delete=at.may_delete)
     resolution = Resolution(at.group_id, at.person, at.recorded_at, snapshot.names, snapshot.entities, new_uuid)
     resolution.declare(parsed.entities)
     world = FactWorld(snapshot.facts, snapshot.ended)
@@ -236,7 +236,7 @@ def _about_names(
         similar = _similar(one.entity, snapshot, named | holders)
         if similar:
             attention.append(writer.similar_existing(one.entity.name, episode_uuid, similar))
-        elif not one.is_declared and not one.is_old:
+        elif not one.is_declared and not one.is_old and reads_as_name(one.entity.name):
             undeclared.append(one.entity.name)
     names = {one.entity.uuid: one.entity.name for one in resolution.all}
     for alias in taken.values():
@@ -268,13 +268,17 @@ def _similar(entity: Entity, snapshot: Snapshot, named: set[str]) -> list[tuple[
 
 
 def related_facts(plan: WritePlan, newest: Mapping[str, Sequence[Fact]], most: int) -> list[Fact]:
-    """Current facts around the named entities, one of each in turn, the person last, without those of the call."""
-    chosen: dict[str, Fact] = {}
-    derived = {one.entity.uuid for one in plan.resolved if one.is_derived}
-    order = sorted(newest.keys() - derived, key=lambda uuid: (uuid == plan.person_uuid, list(newest).index(uuid)))
-    for place in range(max(map(len, newest.values()), default=0)):
-        for uuid in order:
-            if place < len(newest[uuid]) and not plan.world.touched(newest[uuid][place].uuid):
-                fact = newest[uuid][place]
-                chosen.setdefault(fact.uuid, fact)
+    """Current facts between two entities that the note names, without those of the call; none of the person.
+
+    What else is known of an entity is rarely of interest to a note that names it.
+    """
+    named = {one.entity.uuid for one in plan.resolved if not one.is_derived}
+    named |= {uuid for uuid, _ in plan.linked}
+    named.discard(plan.person_uuid or "")
+    chosen = {
+        fact.uuid: fact
+        for uuid in newest
+        for fact in newest[uuid]
+        if {fact.source_uuid, fact.target_uuid} <= named and not plan.world.touched(fact.uuid)
+    }
     return list(chosen.values())[:most]

@@ -7,6 +7,8 @@ from datetime import tzinfo
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact
 from graphiti_pkm.core.facts.world import FactWorld
 from graphiti_pkm.core.identity.near_relations import Measures, near_measure
+from graphiti_pkm.core.identity.spelling import measure_form
+from graphiti_pkm.core.model.names import normalise_name
 from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.core.model.times import show_time
 
@@ -35,6 +37,19 @@ class Readings:
             series = before[0] if len(before) == 1 else None
         series = series or parsed.measure
         return replace(parsed, measure=series, target=parsed.target if parsed.has_target else series)
+
+    def may_be_another(self, sent: str, reading: Fact) -> bool:
+        """Whether the name of a reading's series is so different that the reading may belong to another one.
+
+        "hours of sleep" is sleep; a "sleep score" in another unit may not be, nor what differs by a typo.
+        """
+        series = reading.measure or ""
+        if normalise_name(sent) == normalise_name(series):
+            return False
+        if measure_form(sent) != measure_form(series):
+            return True
+        units = {one.unit for one in self._series(reading) if one.unit is not None}
+        return len(units) > 1
 
     def beside(self, parsed: ParsedFact, reading: Fact) -> list[str]:
         """The other series of its source, if the reading began a series that is named after its relation."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact
-from graphiti_pkm.core.facts.statuses import status_of_fact, word_of
+from graphiti_pkm.core.facts.statuses import status_named, status_of_fact, word_of
+from graphiti_pkm.core.identity.relation_kinds import has_single_target
 from graphiti_pkm.core.model.records import Fact, FactUpdate
 from graphiti_pkm.core.model.times import show_time
 
@@ -242,12 +243,13 @@ def find_conflicts(
 ) -> list[Fact]:
     """Other states of the same source and relation that hold at the same time, at most five.
 
-    ``rivals``: states of other sources, where a target normally has a single source.
+    Two targets contradict each other only where a source has one at a time (LIVES_IN, HAS_BUDGET), two values of one
+    target always; two statuses never. ``rivals``: states of other sources, where a target normally has a single source.
     """
     if parsed.kind != "state":
         return []
     start = known_start(validity.valid_at, validity.invalid_at, reference_time)
-    others = [fact for fact in candidates if fact.target_uuid != target_uuid or _other_value(parsed, fact)]
+    others = [fact for fact in candidates if _is_other_statement(parsed, target_uuid, fact)]
     conflicts = [
         fact
         for fact in (*rivals, *others)
@@ -370,6 +372,16 @@ def update_of(fact: Fact, before: Fact) -> FactUpdate:
 
 def _other_value(parsed: ParsedFact, fact: Fact) -> bool:
     return parsed.value is not None and fact.value is not None and not same_value(parsed.value, fact.value)
+
+
+def _is_other_statement(parsed: ParsedFact, target_uuid: str, fact: Fact) -> bool:
+    """Whether a known state says something else that cannot be true at the same time."""
+    if status_named(parsed.value or parsed.target) and status_named(fact.value or fact.target_name):
+        return False
+    is_other = _other_value(parsed, fact)
+    if parsed.has_target and fact.target_uuid == target_uuid:
+        return is_other
+    return has_single_target(parsed.relation) and (is_other or fact.target_uuid != target_uuid)
 
 
 def _is_before(at: datetime, start: datetime | None) -> bool:

@@ -1,11 +1,12 @@
 """Single words of names: a first name may refer to the person who has it. Pure."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from graphiti_pkm.core.identity.mentions import SHORTEST_PART, STOP_WORDS, capitalised_words, word_forms
 from graphiti_pkm.core.identity.spelling import close_spelling, contains_name
-from graphiti_pkm.core.model.names import normalise_name, words_of
+from graphiti_pkm.core.model.names import fold, normalise_name, words_of
 from graphiti_pkm.core.model.records import Entity, Name
 
 PERSON = "Person"
@@ -16,6 +17,40 @@ _CALENDAR = words_of(
     thursday friday saturday sunday januar februar märz mai juni juli oktober dezember montag dienstag mittwoch
     donnerstag freitag samstag sonntag"""
 )
+_KINDS = words_of(
+    """project company organization organisation firm group ltd limited inc incorporated gmbh ag as s llc plc co corp
+    corporation kg oy ab aps bv sa tool app application library framework language database city country programme
+    program product service system the a an"""
+)
+_PARTS = words_of(
+    """board team department office mobile web desktop cloud lite server client beta alpha api ui summit conference
+    award meeting editor launch release rewrite migration survey budget review plan branch division foundation academy
+    store dashboard module campus hall"""
+)
+_DENYING = words_of("not no non never without un anti stop")
+_COUNTERPARTS = tuple(
+    frozenset(pair.split("/"))
+    for pair in words_of(
+        """mother/father mum/dad mom/dad sister/brother son/daughter wife/husband aunt/uncle front/back frontend/backend
+        grandmother/grandfather input/output before/after first/second first/last north/south east/west old/new
+        left/right start/end morning/evening high/low internal/external public/private weekday/weekend up/down
+        upper/lower more/less"""
+    )
+)
+_ORDINARY = words_of(
+    """grace hope faith joy mark bill frank grant dawn rose will art sky summer winter spring autumn young long small
+    big short brown white green black gray grey stone best price day king west north south east church wood woods hall
+    page field bank rich pat sue drew jack chase miles pierce victor major iris ivy olive pearl ruby violet holly amber
+    jasmine daisy heather christian may june august april good little love bell cook baker hunter fisher mason miller
+    smith taylor walker ray gene dean earl duke guy harmony melody serenity charity mercy patience constance clay
+    cliff glen lane heath forest brook river stark strong sharp swift bright moon star sunny sandy rusty dusty angel
+    bishop pope knight ford wells banks hill hills marsh meadows waters rivers parks fields brooks"""
+)
+_LONGEST_NAME = 6
+_NEAR = 60
+_SENTENCE_END = re.compile(r"(?:[.!?:…][\"'”’)]*\s+|\n)[\"'“‘(]*$")
+_NAME_AFTER = re.compile(r" ([A-ZÀ-ÖØ-Þ][\w'’-]+)")
+_NAME_BEFORE = re.compile(r"[\w,;] ([A-ZÀ-ÖØ-Þ][\w-]+) $")
 
 
 @dataclass(frozen=True)
@@ -58,11 +93,61 @@ def may_be_one(new: Entity, known: Entity | None) -> bool:
 
     For a person, a shorter name may be of any type; of two identical spellings one may have a wrong type.
     """
-    if known is None or not new.label or not known.label or new.label.casefold() == known.label.casefold():
+    if known is None or close_spelling(normalise_name(new.name), normalise_name(known.name)):
         return True
-    if close_spelling(normalise_name(new.name), normalise_name(known.name)):
+    if new.label and known.label and new.label.casefold() != known.label.casefold():
+        return known.label == PERSON and contains_name(known.name, new.name)
+    return not _are_opposites(new.name, known.name) and not _is_part(new, known)
+
+
+def _are_opposites(one: str, other: str) -> bool:
+    """Whether one name denies the other, or names its counterpart: "my mother", "my father"."""
+    words, others = set(fold(one).split()), set(fold(other).split())
+    if bool(words & _DENYING) != bool(others & _DENYING):
         return True
-    return known.label == PERSON and contains_name(known.name, new.name)
+    own, their = words - others, others - words
+    return any((own & pair) and (their & pair) for pair in _COUNTERPARTS)
+
+
+def _is_part(one: Entity, other: Entity) -> bool:
+    """Whether one name is the other and a word for a part of it: a company and its board, a tool and its rewrite.
+
+    A word for what it is (Project Heron, Birkholm Ltd) or the rest of a proper name (Meridian Systems) makes no part.
+    """
+    longer, shorter = sorted((one, other), key=lambda entity: len(fold(entity.name).split()), reverse=True)
+    if PERSON in {one.label, other.label} or not contains_name(longer.name, shorter.name):
+        return False
+    kinds = _KINDS | {fold(label) for entity in (one, other) if (label := entity.label)}
+    known = set(fold(shorter.name).split())
+    extra = [word for word in longer.name.split() if not set(fold(word).split()) <= known]
+    return any(not set(fold(word).split()) <= kinds and (word.islower() or fold(word) in _PARTS) for word in extra)
+
+
+def reads_as_name(text: str) -> bool:
+    """Whether a text looks like a name rather than a phrase: of few words, with a capital or in a script without."""
+    words = text.split()
+    if len(words) > _LONGEST_NAME:
+        return False
+    return text != text.lower() or not any(character.islower() or character.isdigit() for character in text)
+
+
+def may_refer(text: str, word: str, name: str) -> bool:
+    """Whether a capitalised word of a text may refer to the entity with this name, to judge by its neighbours.
+
+    Not if it belongs to another name (Nora Lindqvist is not Nora Vester), nor if it only begins a sentence and is an
+    ordinary word ("Grace periods end").
+    """
+    known = word_forms(name) | _TITLES | STOP_WORDS
+    for found in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", text):
+        before, after = text[: found.start()][-_NEAR:], text[found.end() :][:_NEAR]
+        begins = not before.strip() or bool(_SENTENCE_END.search(before))
+        beside = [near[1] for near in (_NAME_BEFORE.search(before), _NAME_AFTER.match(after)) if near]
+        is_other = any(
+            not form_of <= known and not any(map(is_date_word, form_of)) for form_of in map(word_forms, beside)
+        )
+        if not is_other and not (begins and word.casefold() in _ORDINARY):
+            return True
+    return False
 
 
 def is_date_word(form: str) -> bool:

@@ -278,7 +278,7 @@ class AddMemoryResponse(Answer):
     retired: list[RetiredFact]
     needs_attention: list[Attention]
     related: list[str]
-    """At most five current facts around the entities named, as sentences."""
+    """At most five current facts between two of the entities named, as sentences."""
     linked: int
     """Earlier episodes linked to new entities or aliases at once."""
     linking: int

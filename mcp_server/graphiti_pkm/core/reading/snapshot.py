@@ -11,7 +11,7 @@ from graphiti_pkm.core.facts.replacement import as_uuid_prefix
 from graphiti_pkm.core.facts.resolution import names_given, names_in
 from graphiti_pkm.core.identity.known_names import KnownNames, NameBooks
 from graphiti_pkm.core.identity.mentions import word_forms
-from graphiti_pkm.core.identity.name_parts import may_stand_alone
+from graphiti_pkm.core.identity.name_parts import may_refer, may_stand_alone
 from graphiti_pkm.core.identity.near_relations import Measures, Relations, near_measure
 from graphiti_pkm.core.identity.spelling import has_exclusive_target, with_one_only
 from graphiti_pkm.core.model.names import measure_key, name_key
@@ -115,7 +115,9 @@ class SnapshotReader:
             reading.nearest(vectors),
             self._graph.facts.newest_facts(around, [group_id], now, _RELATED_EACH),
         )
-        likely = {one.uuid for one in entities if one.uuid in partly and may_stand_alone(one)}
+        likely = {one.uuid: one.name for one in entities if one.uuid in partly and may_stand_alone(one)}
+        likely_parts = {word: likely[uuid] for word, uuid in parts.items() if uuid in likely}
+        meant = await in_thread(_meant, parsed, likely_parts) if likely_parts else set()
         series, ended, unlike, alike = await asyncio.gather(
             reading.series(measures),
             reading.ended_by(facts),
@@ -126,7 +128,7 @@ class SnapshotReader:
             names=names,
             known=known,
             mentioned=frozenset(mentioned),
-            parts={word: uuid for word, uuid in parts.items() if uuid in likely},
+            parts={word: uuid for word, uuid in parts.items() if word in meant},
             relations=relations,
             entities={entity.uuid: entity for entity in entities},
             facts=tuple(
@@ -366,7 +368,17 @@ def _given_in(group_id: str, given: Iterable[str], names: Mapping[str, Name]) ->
 
 async def _named_in(known: KnownNames, parsed: ParsedRequest) -> tuple[set[str], dict[str, str]]:
     """Known entities that a text names, and those of which it contains part of the name."""
-    text = f"{parsed.name}\n\n{parsed.body}" if parsed.has_name else parsed.body
+    text = _text(parsed)
     if len(text) < LONG_TEXT:
         return known.mentioned(text), known.parts_in(text)
     return await in_thread(known.mentioned, text), await in_thread(known.parts_in, text)
+
+
+def _meant(parsed: ParsedRequest, parts: Mapping[str, str]) -> set[str]:
+    """The words that may refer to the entity whose name they are part of (``parts``: that name)."""
+    text = _text(parsed)
+    return {word for word, name in parts.items() if may_refer(text, word, name)}
+
+
+def _text(parsed: ParsedRequest) -> str:
+    return f"{parsed.name}\n\n{parsed.body}" if parsed.has_name else parsed.body

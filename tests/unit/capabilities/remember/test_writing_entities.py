@@ -324,26 +324,26 @@ async def test_names_learned_by_another_process_are_known_at_once(world: Writing
     assert [one.name for one in answer.entities] == ["Sarah", "Tom"]
 
 
-async def test_related_facts_come_in_the_order_in_which_the_call_names_their_entities(world: WritingWorld) -> None:
-    names = [f"Person {number}" for number in range(1, 6)]
-    facts = [{"source": name, "relation": "LIVES_IN", "target": f"Town of {name}"} for name in names]
-    await world.tell("Where they live.", entities=[{"name": name} for name in names], facts=facts)
-    answer = await world.tell("They met.", entities=[{"name": name} for name in reversed(names)])
-    assert [one.partition(" lives")[0] for one in answer.related] == names[::-1]
-
-
-async def test_related_facts_are_around_the_entities_named_and_at_most_five(world: WritingWorld) -> None:
-    friends: list[dict[str, Any]] = [
-        {"source": source, "relation": "KNOWS", "target": f"Friend {letter}", "fact": f"{source} knows {letter}"}
-        for source in ("Sarah", "me")
-        for letter in "ABC"
+async def test_only_facts_between_two_entities_of_the_note_are_related(world: WritingWorld) -> None:
+    known = [
+        {"source": "Sarah", "relation": "KNOWS", "target": "Tom", "fact": "Sarah knows Tom"},
+        {"source": "Sarah", "relation": "KNOWS", "target": "Ann", "fact": "Sarah knows Ann"},
+        {"source": "me", "relation": "KNOWS", "target": "Sarah", "fact": "I know Sarah"},
     ]
-    await world.tell("x", *friends, reference_time="2026-01-01")
-    answer = await world.tell("Sarah and I met.", {"source": "me", "relation": "MET", "target": "Sarah"})
-    assert len(answer.related) == 5
-    assert sum(one.startswith("Sarah knows") for one in answer.related) == 3
-    assert answer.related[0].endswith("(known from 2026-01-01, start unknown)")
+    await world.tell("x", *known, reference_time="2026-01-01")
+    met = {"source": "me", "relation": "MET", "target": "Sarah"}
+    assert (await world.tell("Sarah and I met.", met)).related == []
+    answer = await world.tell("Sarah and I met, Tom came late.", met)
+    assert answer.related == ["Sarah knows Tom (known from 2026-01-01, start unknown)"]
+    assert (await world.tell("Sarah and Tom.", {**known[0]})).related == []
     assert (await world.tell("Nobody.")).related == []
+
+
+async def test_at_most_five_facts_are_related(world: WritingWorld) -> None:
+    facts = [{"source": f"Person {one}", "relation": "KNOWS", "target": f"Person {one + 1}"} for one in range(8)]
+    await world.tell("x", *facts)
+    names = [{"name": f"Person {one}"} for one in range(9)]
+    assert len((await world.tell("They met.", entities=names)).related) == 5
 
 
 async def test_next_steps_only_where_something_is_missing(world: WritingWorld) -> None:

@@ -187,12 +187,12 @@ async def test_public_group_names_are_answered_and_stored_ids_used(world: Writin
 
 
 async def test_the_call_in_a_report_names_another_group(world: WritingWorld) -> None:
-    other = {**FACT, "target": "Beta"}
+    other = {**FACT, "relation": "WORK_AT"}
     await world.tell("x", FACT, group_id="work")
     answer = await world.tell("y", other, group_id="work")
-    assert '"group_id":"work"' in the(answer, "possible_conflict").call
+    assert '"group_id":"work"' in the(answer, "near_relation").call
     await world.tell("x", FACT)
-    assert "group_id" not in the(await world.tell("y", other), "possible_conflict").call
+    assert "group_id" not in the(await world.tell("y", other), "near_relation").call
 
 
 async def test_a_long_text_is_embedded_in_parts(world: WritingWorld) -> None:

@@ -182,8 +182,7 @@ async def test_without_a_candidate_the_ready_call_is_a_search(
 async def test_a_possible_conflict_is_settled_by_its_call(world: WritingWorld, times: dict[str, str]) -> None:
     await world.tell("Earlier.", {**ME_AT, "target": "Acme"}, group_id=world.group)
     answer = await world.tell("Now.", NEW, group_id=world.group, **times)
-    (call,) = ready_calls(the(answer, "possible_conflict"))
-    assert len((await world.send(call)).retired) == 1
+    assert (await world.settle(the(answer, "possible_conflict")))[0] == 1
     assert world.lines(now=at(2026, 8)) == ["me WORKS_AT Zed"]
 
 
