@@ -118,7 +118,7 @@ class Connections(FactLists):
             return f"Found {count} connection(s) for entity"
         none = f"No connections found for entity {anchor.asked}"
         if anchor.entity is None:
-            return f"{none}: there is no such entity. search_nodes finds entity uuids."
+            return f"{none}: {anchor.unknown}."
         mentions, facts = (await self._graph.records.entity_support([anchor.uuid])).get(anchor.uuid, (0, 0))
         name = clipped(anchor.entity.name, 200)
         if facts:

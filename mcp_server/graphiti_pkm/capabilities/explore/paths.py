@@ -153,7 +153,7 @@ def _path_message(
         return f"Found {shown} path(s) of {len(found[0])} hop(s), the fewest there can be{more}"
     for end, anchor in (("source_uuid", source), ("target_uuid", target)):
         if anchor.entity is None:
-            return f"No path: {end} names no entity. search_nodes finds entity uuids."
+            return f"No path: {end} names no entity; {anchor.unknown}."
     if source.asked == target.asked:
         return "No path: both ends are the same entity."
     if source.group_ids != target.group_ids:
@@ -166,7 +166,7 @@ def _path_message(
 
 def _subgraph_message(anchor: Anchor, nodes: int, facts: int, left_out: int, hops: int) -> str:
     if anchor.entity is None:
-        return f"No entity {anchor.asked}. search_nodes finds entity uuids."
+        return f"No entity {anchor.asked}: {anchor.unknown}."
     name = clipped(anchor.entity.name, _NAME)
     if not facts:
         return f"{name} has no facts under these filters and groups"

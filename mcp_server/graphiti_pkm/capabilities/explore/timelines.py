@@ -91,7 +91,7 @@ class Timelines(Reader):
             return f"Found {count} episode(s) mentioning entity"
         none = f"No episodes found mentioning entity {anchor.asked}"
         if anchor.entity is None:
-            return f"{none}: there is no such entity. search_nodes finds entity uuids."
+            return f"{none}: {anchor.unknown}."
         mentions, facts = (await self._graph.records.entity_support([anchor.uuid])).get(anchor.uuid, (0, 0))
         name = clipped(anchor.entity.name, 200)
         if mentions:

@@ -8,7 +8,7 @@ from graphiti_pkm.core.facts import rules
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact
 from graphiti_pkm.core.facts.replaced import UnresolvedReplacement
 from graphiti_pkm.core.model.answers import Attention
-from graphiti_pkm.core.model.records import Episode, Fact
+from graphiti_pkm.core.model.records import Entity, Episode, Fact
 from graphiti_pkm.core.model.requests import ME
 from graphiti_pkm.core.model.times import iso, show_time
 from graphiti_pkm.core.reading.views import shown_validity
@@ -99,6 +99,21 @@ class AttentionWriter:
             detail="may be meant; not linked",
             candidates=[f"{word}: {name} ({uuid[:SHOWN_UUID]})" for word, (name, uuid) in shown.items()],
             call=f"If so, with the next note: entities={_json(suggested)}",
+        )
+
+    def shared_name(self, shared: Mapping[str, Sequence[Entity]], episode_uuid: str) -> Attention:
+        """``shared``: the people whom a first name in the text may mean; none of them was linked by it."""
+        shown = dict(list(shared.items())[:_MOST_PARTS])
+        meant = next(iter(shown.values()))[0].name
+        return Attention(
+            what="shared_name",
+            detail="fits several; not linked",
+            candidates=[
+                f"{word}: {', '.join(f'{one.name} ({one.uuid[:SHOWN_UUID]})' for one in people[:_MOST_CANDIDATES])}"
+                for word, people in shown.items()
+            ],
+            call=f'To link: {self._delete} {{"uuid":"{episode_uuid}"}}, then add_memory again with the one meant in '
+            f"entities, e.g. {_json({'name': meant})}",
         )
 
     def near_relation(self, fact: ParsedFact, stored: Fact, near: Sequence[str]) -> Attention:

@@ -185,7 +185,10 @@ class Writing:
             if vectors is not None and not is_last and missing_vectors(plan, vectors):
                 return None
             try:
-                mentions, jobs = await first_back_links(self._graph, group_id, plan.new_names, snapshot.known, now)
+                entities = [one.entity for one in plan.resolved]
+                mentions, jobs = await first_back_links(
+                    self._graph, group_id, plan.new_names, snapshot.known, now, entities
+                )
                 linked = Linked(len(mentions), len(jobs))
                 note = None if vectors is not None else await why_no_vectors(self._context.embedder)
                 has_model = self._receipts is not None

@@ -251,6 +251,8 @@ def _about_names(
     parts = {word: (snapshot.entities[uuid].name, uuid) for word, uuid in snapshot.parts.items() if uuid not in names}
     if parts:
         attention.append(writer.part_of_name(parts))
+    if snapshot.shared:
+        attention.append(writer.shared_name(snapshot.shared, episode_uuid))
     return attention
 
 

@@ -13,11 +13,12 @@ from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import FactSearchResponse, FactView
 from graphiti_pkm.core.model.queries import FactFilter, FactPage, Window
 from graphiti_pkm.core.model.records import Entity, Fact
+from graphiti_pkm.core.model.requests import ME
 from graphiti_pkm.core.reading.candidates import Candidates, checked_text
 from graphiti_pkm.core.reading.fact_lists import FactLists, joined, series_note, series_of
 from graphiti_pkm.core.reading.paging import FACTS, budget, fit
 from graphiti_pkm.core.reading.ranking import lifted
-from graphiti_pkm.core.reading.reader import GroupIds, Start
+from graphiti_pkm.core.reading.reader import Anchor, GroupIds, Start
 from graphiti_pkm.core.reading.slices import ASKED, found_message, slice_of
 from graphiti_pkm.core.reading.views import item_sizes
 from graphiti_pkm.errors import InvalidInput
@@ -76,7 +77,9 @@ class FactSearch(FactLists):
         query = request.query if request.query and request.query.strip() else None
         if query is None and not any(narrowed):
             raise InvalidInput(_NOTHING_ASKED)
-        entity, groups = await self._entity(caller, request.entity_uuid, request.group_ids)
+        anchor = await self._entity(caller, request.entity_uuid, request.group_ids)
+        entity = anchor.entity if anchor else None
+        groups = anchor.group_ids if anchor else self._groups.searched(caller, request.group_ids)
         centre = await self._centre(caller, request.center_node_uuid)
         start = self._start(
             caller,
@@ -85,7 +88,7 @@ class FactSearch(FactLists):
             query=query,
             group_ids=groups,
             center_node_uuid=centre,
-            entity_uuid=entity and entity.uuid,
+            entity_uuid=anchor and anchor.asked,
             **instants,
         )
         known = await self._known(request.known_at, groups, start.now)
@@ -99,11 +102,12 @@ class FactSearch(FactLists):
             status=request.status,
             kinds=(request.kind,) if request.kind else (),
             labels=labels_of(request.entity_types or ()),
-            neighbour_uuid=entity and entity.uuid,
+            neighbour_uuid=anchor and anchor.uuid,
             relations=await self._relations(groups, request.edge_types) if request.edge_types else (),
             **instants,
         )
-        asked = _Asked(wanted, entity, centre, start, limit, joined(read_as, known.note))
+        nothing = f"{anchor.unknown}." if anchor and not entity else None
+        asked = _Asked(wanted, entity, centre, start, limit, joined(read_as, known.note, nothing))
         if query is None:
             return await self._all_of(caller, asked)
         return await self._best_of(caller, asked, query)
@@ -187,24 +191,22 @@ class FactSearch(FactLists):
             for fact in facts
         ]
 
-    async def _entity(
-        self, caller: Caller, uuid: str | None, group_ids: GroupIds
-    ) -> tuple[Entity | None, tuple[str, ...]]:
-        """The entity whose facts are asked for, and the groups: its own if none are given."""
+    async def _entity(self, caller: Caller, uuid: str | None, group_ids: GroupIds) -> Anchor | None:
+        """The entity whose facts are asked for, and its groups; without an entity only "me" before it is known."""
         if uuid is None:
-            return None, self._groups.searched(caller, group_ids)
+            return None
         anchor = await self._anchor(caller, uuid, group_ids)
-        if anchor.entity is None:
+        if anchor.entity is None and anchor.asked != ME:
             raise unknown("entity", anchor.asked)
-        return anchor.entity, anchor.group_ids
+        return anchor
 
     async def _centre(self, caller: Caller, uuid: str | None) -> str | None:
         if uuid is None:
             return None
         anchor = await self._anchor(caller, uuid, None)
-        if anchor.entity is None:
+        if anchor.entity is None and anchor.asked != ME:
             raise unknown("entity", anchor.asked)
-        return anchor.uuid
+        return anchor.entity.uuid if anchor.entity else None
 
     async def _facts(self, uuids: Sequence[str], wanted: FactFilter) -> list[Fact]:
         """Facts with their present values, or those at ``known_at``."""

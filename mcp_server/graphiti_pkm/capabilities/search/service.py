@@ -10,10 +10,11 @@ from graphiti_pkm.core.model.answers import NodeSearchResponse, NodeView
 from graphiti_pkm.core.model.names import normalise_name, search_terms
 from graphiti_pkm.core.model.queries import EntityFilter, Window
 from graphiti_pkm.core.model.records import Entity
-from graphiti_pkm.core.reading.candidates import checked_text
+from graphiti_pkm.core.reading.candidates import PERSON_WORDS, checked_text
+from graphiti_pkm.core.reading.fact_lists import joined
 from graphiti_pkm.core.reading.paging import NODES, budget, fit
 from graphiti_pkm.core.reading.ranking import lifted
-from graphiti_pkm.core.reading.reader import Start
+from graphiti_pkm.core.reading.reader import NOTHING_OF_ME, Start
 from graphiti_pkm.core.reading.slices import ASKED, found_message, slice_of
 from graphiti_pkm.core.reading.views import NODE_ALIASES, NODE_FACTS, item_sizes
 from graphiti_pkm.errors import InvalidInput
@@ -51,6 +52,8 @@ class Searching(FactSearch):
         missing = [name for name in asked if not named[name]]
         first = dict.fromkeys(uuid for uuids in named.values() for uuid in uuids)
         scores.update({uuid: ASKED + len(first) - place for place, uuid in enumerate(first)})
+        if any(normalise_name(name) in PERSON_WORDS for name in missing):
+            note = joined(note, f"{NOTHING_OF_ME}.")
         page = slice_of(scores, start)
         uuids = page.uuids(limit)
         views = await self._node_views(await self._graph.records.get_entities(uuids, groups), wanted, page.scores())

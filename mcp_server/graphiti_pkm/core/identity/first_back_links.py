@@ -7,8 +7,9 @@ from functools import partial
 
 from graphiti_pkm.core.identity.backlinks import BackLinks, back_link, find_back_links
 from graphiti_pkm.core.identity.known_names import KnownNames
+from graphiti_pkm.core.identity.shared_names import people_among
 from graphiti_pkm.core.model.names import fold
-from graphiti_pkm.core.model.records import BackLinkJob, Mention, Name
+from graphiti_pkm.core.model.records import BackLinkJob, Entity, Mention, Name
 from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.core.waiting import in_thread
 
@@ -17,13 +18,20 @@ _VARIATION = "\ufe0e\ufe0f"
 
 
 async def first_back_links(
-    graph: Graph, group_id: str, new_names: Sequence[Name], known: KnownNames, now: datetime
+    graph: Graph,
+    group_id: str,
+    new_names: Sequence[Name],
+    known: KnownNames,
+    now: datetime,
+    entities: Iterable[Entity] = (),
 ) -> tuple[list[Mention], list[BackLinkJob]]:
     """Links from earlier episodes to new names: the first ones at once, the rest by one job for each entity.
 
-    ``known`` gets the new names; call ``forget`` on it if they are not stored in the end.
+    ``known`` gets the new names; call ``forget`` on it if they are not stored in the end. ``entities``: those that
+    the call names. A first name that other people have too says nothing of earlier episodes.
     """
     by_entity = await in_thread(_added, new_names, known)
+    by_entity = await _without_shared(graph, group_id, by_entity, known, entities)
     if not by_entity:
         return [], []
     before = now + timedelta(microseconds=1)  # an episode recorded at this very instant counts as earlier
@@ -50,6 +58,23 @@ async def first_back_links(
         if links.next_after is not None
     ]
     return mentions, jobs
+
+
+async def _without_shared(
+    graph: Graph, group_id: str, by_entity: dict[str, list[str]], known: KnownNames, entities: Iterable[Entity]
+) -> dict[str, list[str]]:
+    sharing = {name: known.sharing(name) for names in by_entity.values() for name in names}
+    asked = {uuid for uuids in sharing.values() for uuid in uuids}
+    if not asked:
+        return by_entity
+    own = {entity.uuid: entity for entity in entities}
+    others = await graph.records.get_entities(sorted(asked - own.keys()), [group_id])
+    held = own | {entity.uuid: entity for entity in others}
+    kept = {
+        uuid: [name for name in names if len(people_among(sharing[name], held)) < 2]  # noqa: PLR2004
+        for uuid, names in by_entity.items()
+    }
+    return {uuid: names for uuid, names in kept.items() if names}
 
 
 def _added(new_names: Sequence[Name], known: KnownNames) -> dict[str, list[str]]:

@@ -2,11 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import chain
 from typing import TypeAlias
 
 from graphiti_pkm.core.identity.mentions import MentionFinder, capitalised_words, word_forms
-from graphiti_pkm.core.identity.name_parts import is_date_word, parts_of_names
+from graphiti_pkm.core.identity.name_parts import first_name, is_date_word, parts_of_names
+from graphiti_pkm.core.identity.shared_names import NamesInText, shared_in
 from graphiti_pkm.core.identity.spelling import MOST_EXTRA_WORDS, NameForm, close_spelling, deletions
 from graphiti_pkm.core.model.queries import NameBook
 from graphiti_pkm.core.model.records import Name
@@ -21,6 +23,28 @@ _LONGEST_WITH_TYPOS = 64
 """Names up to this length are indexed by every form with one letter left out."""
 _MOST_GROUPS = 64
 _NO_ONE = ""
+_NEW = "new"
+_MOST_BEARERS = 20
+"""People of one first name that are told apart."""
+
+
+@dataclass(frozen=True)
+class NewNames:
+    """Names that a call gives for the first time, before they are known."""
+
+    finder: MentionFinder | None = None
+    first_names: frozenset[str] = frozenset()
+    """First names of the people among them, in compared form."""
+
+    @classmethod
+    def of(cls, names: Iterable[str], people: Iterable[str]) -> "NewNames":
+        """``names``: all of them; ``people``: those of people."""
+        new = [Name(key=_NEW, group_id=_NEW, text=name, entity_uuid=_NEW) for name in names]
+        first = (first_name(name) for name in people)
+        return cls(MentionFinder(new) if new else None, frozenset(name for name in first if name))
+
+
+_NO_NEW_NAMES = NewNames()
 
 
 class KnownNames:
@@ -38,6 +62,7 @@ class KnownNames:
         self._by_spelling: defaultdict[int, list[str]] = defaultdict(list)
         """Hashes instead of the forms, which would take a hundred times the memory of the name."""
         self._by_part: dict[str, str] = {}
+        self._by_first_name: dict[str, tuple[str, ...]] = {}
         for name in names:
             self.add(name)
 
@@ -86,6 +111,9 @@ class KnownNames:
         for form in word_forms(spelling):
             is_free = form in parts and self._by_part.get(form, entity_uuid) == entity_uuid
             self._by_part[form] = entity_uuid if is_free else _NO_ONE
+        first = first_name(spelling)
+        if first is not None and entity_uuid not in (bearers := self._by_first_name.get(first, ())):
+            self._by_first_name[first] = (*bearers, entity_uuid)[:_MOST_BEARERS]
 
     def updated(self, book: NameBook) -> "KnownNames":
         """These names updated to the state of the book: the same object, unless names were removed."""
@@ -101,11 +129,21 @@ class KnownNames:
         """Uuids of the entities that a text names."""
         return self._finder.find(text)
 
-    def parts_in(self, text: str) -> dict[str, str]:
-        """Capitalised words of a text that are part of one entity's name, with its uuid; no months or weekdays."""
+    def read(self, text: str, new: NewNames = _NO_NEW_NAMES) -> NamesInText:
+        """What a text names; a name that the call gives for the first time takes its words from shorter known ones."""
+        ways = self._finder.ways(text, new.finder)
+        ways.pop(_NEW, None)
         words = capitalised_words(text) if self._by_part else {}
-        found = ((word, self._by_part.get(form)) for form, word in words.items() if not is_date_word(form))
-        return {word: uuid for word, uuid in found if uuid}
+        words = {form: word for form, word in words.items() if not is_date_word(form)}
+        found = ((word, self._by_part.get(form)) for form, word in words.items())
+        parts = {word: uuid for word, uuid in found if uuid}
+        return NamesInText(ways, parts, shared_in(words, ways, self._by_first_name, new.first_names))
+
+    def sharing(self, spelling: str) -> tuple[str, ...]:
+        """All entities that a name of one word may mean, if it is the first name of several; else none."""
+        form = first_name(spelling)
+        bearers = self._by_first_name.get(form, ()) if form is not None and len(spelling.split()) == 1 else ()
+        return bearers if len(bearers) > 1 else ()
 
     def name_of(self, entity_uuid: str) -> str | None:
         """The name of an entity; None if it has no linkable name here."""

@@ -9,7 +9,8 @@ letter.
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -105,35 +106,32 @@ class MentionFinder:
 
     def find(self, text: str) -> set[str]:
         """Uuids of the entities that the text names."""
-        found: set[str] = set()
-        if not self._patterns:
-            return found
-        whole = visible(text)
-        if whole != text:  # an invisible character may occur inside a name, or between two names
-            found |= self._named(_composed(whole))
-        return found | self._named(_composed(text))
+        return set(self.ways(text))
 
-    def _named(self, text: str) -> set[str]:
-        found: set[str] = set()
-        words = _words(text)
-        folded = [_folded(word.group()) for word in words]
-        after = 0
-        for place, word in enumerate(folded):
-            if place >= after and word in self._beginnings:
-                named, after = self._longest(text, words, folded, place)
-                found |= named
+    def ways(self, text: str, beside: "MentionFinder | None" = None) -> dict[str, set[str]]:
+        """By entity the single words, in compared form, that name it in the text; "" for names of several words.
+
+        ``beside`` has further names: of both the longest wins.
+        """
+        found: dict[str, set[str]] = {}
+        finders = [finder for finder in (self, beside) if finder is not None and finder.beginnings]
+        if finders:
+            whole = visible(text)
+            if whole != text:  # an invisible character may occur inside a name, or between two names
+                _add_ways(_composed(whole), finders, found)
+            _add_ways(_composed(text), finders, found)
         return found
 
     @property
-    def beginnings(self) -> frozenset[str]:
+    def beginnings(self) -> AbstractSet[str]:
         """Words, single or joined, with which a name may begin."""
-        return frozenset(self._beginnings)
+        return self._beginnings
 
     def is_at(self, text: str, words: list[_Word], folded: list[str], place: int) -> bool:
         """Whether a name begins at this word of a text."""
-        return bool(self._longest(text, words, folded, place)[0])
+        return bool(self.longest(text, words, folded, place)[0])
 
-    def _longest(self, text: str, words: list[_Word], folded: list[str], first: int) -> tuple[set[str], int]:
+    def longest(self, text: str, words: list[_Word], folded: list[str], first: int) -> tuple[set[str], int]:
         """The entities of the longest name that begins at this word, and the position after it."""
         found: tuple[set[str], int] = (set(), first + 1)
         joined = folded[first]
@@ -179,6 +177,23 @@ class NamedIn:
         for place, word in enumerate(self._read[2]):
             places.setdefault(word, []).append(place)
         return places
+
+
+def _add_ways(text: str, finders: Sequence[MentionFinder], found: dict[str, set[str]]) -> None:
+    words = _words(text)
+    folded = [_folded(word.group()) for word in words]
+    begun = [finder.beginnings for finder in finders]
+    after = 0
+    for place, word in enumerate(folded):
+        if place < after or not any(word in beginnings for beginnings in begun):
+            continue
+        here = [finder.longest(text, words, folded, place) for finder in finders if word in finder.beginnings]
+        longest = max((end for named, end in here if named), default=place + 1)
+        for named, end in here:
+            if end == longest:
+                for uuid in named:
+                    found.setdefault(uuid, set()).add(word if end == place + 1 else "")
+        after = longest
 
 
 def word_forms(text: str) -> set[str]:

@@ -12,6 +12,7 @@ from graphiti_pkm.core.model.records import Entity, Name
 PERSON = "Person"
 _SHORT = 2
 _TITLES = words_of("mrs miss sir dame doctor prof professor herr frau madame monsieur señor señora von van der den")
+_SHORT_TITLES = words_of("dr mr ms")
 _CALENDAR = words_of(
     """january february march april june july august september october november december monday tuesday wednesday
     thursday friday saturday sunday januar februar märz mai juni juli oktober dezember montag dienstag mittwoch
@@ -69,6 +70,16 @@ def parts_of_names(names: Iterable[str]) -> dict[str, str]:
     whole = {form for name in listed if len(forms := word_forms(name)) == 1 for form in forms}
     parts = {form: word for name in listed for form, word in capitalised_words(name).items()}
     return {form: word for form, word in parts.items() if form not in whole and form not in _TITLES}
+
+
+def first_name(name: str) -> str | None:
+    """The compared form of the first capitalised word: "lena" of "Dr. Lena Brandt" and of "my sister Lena"."""
+    for word in name.split():
+        if word.islower() or word.strip(".,").casefold() in _TITLES | _SHORT_TITLES:
+            continue
+        form = next(iter(capitalised_words(word)), None)
+        return None if form is None or is_date_word(form) else form
+    return None
 
 
 def may_stand_alone(entity: Entity) -> bool:

@@ -221,6 +221,7 @@ class Attention(Answer):
         "alias_taken",
         "proposed_ending",
         "part_of_name",
+        "shared_name",
         "same_text",
     ]
     detail: str

@@ -14,7 +14,7 @@ from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import Scope
 from graphiti_pkm.core.model.names import name_key, normalise_name, relation_name
 from graphiti_pkm.core.model.records import Entity, Episode, Fact
-from graphiti_pkm.core.model.requests import Request
+from graphiti_pkm.core.model.requests import ME, Request
 from graphiti_pkm.core.model.times import in_zone, parse_instant, show_time, whole_period
 from graphiti_pkm.core.reading.candidates import PERSON_WORDS
 from graphiti_pkm.core.reading.paging import Key, decode_cursor, encode_cursor
@@ -36,6 +36,7 @@ _STATES_ONLY = "as_of lists states only; events, readings and plans are found wi
 
 
 _NO_ENTITY = "none"
+NOTHING_OF_ME = 'nothing is known of the user yet; facts with source "me" in add_memory add it'
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,16 @@ class Anchor:
     """The entity asked about and the stored groups to read."""
 
     asked: str
-    """The full uuid that was asked for; for display only."""
+    """The full uuid that was asked for, or "me" while nothing is known of the person; for display only."""
     entity: Entity | None
     group_ids: tuple[str, ...]
+
+    @property
+    def unknown(self) -> str:
+        """Why there is no such entity, and what to do, as a clause."""
+        if self.asked == ME:
+            return NOTHING_OF_ME
+        return "there is no such entity. search_nodes finds entity uuids"
 
     @property
     def uuid(self) -> str:
@@ -150,7 +158,11 @@ class Reader:
         # Groups that Graphiti filled since the start are not listed yet, but can be read by name.
         visible = tuple(dict.fromkeys((*await self._groups.visible(caller), *(wanted or ()))))
         if normalise_name(entity_uuid) in PERSON_WORDS:
-            entity_uuid = await self._person_uuid(wanted or (self._groups.one(caller, None),)) or entity_uuid
+            asked = wanted or (self._groups.one(caller, None),)
+            person = await self._person_uuid(asked)
+            if person is None:
+                return Anchor(ME, None, asked)
+            entity_uuid = person
         uuid = await resolve_within(self._graph, visible, "entity", entity_uuid)
         found = await self._graph.records.get_entities([uuid], visible)
         entity = found[0] if found else None

@@ -8,11 +8,12 @@ from typing import TypeAlias
 
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact, ParsedRequest
 from graphiti_pkm.core.facts.replacement import as_uuid_prefix
-from graphiti_pkm.core.facts.resolution import names_given, names_in
-from graphiti_pkm.core.identity.known_names import KnownNames, NameBooks
+from graphiti_pkm.core.facts.resolution import PERSON_LABEL, names_given, names_in
+from graphiti_pkm.core.identity.known_names import KnownNames, NameBooks, NewNames
 from graphiti_pkm.core.identity.mentions import word_forms
 from graphiti_pkm.core.identity.name_parts import may_refer, may_stand_alone
 from graphiti_pkm.core.identity.near_relations import Measures, Relations, near_measure
+from graphiti_pkm.core.identity.shared_names import NamesInText, settle
 from graphiti_pkm.core.identity.spelling import has_exclusive_target, with_one_only
 from graphiti_pkm.core.model.names import measure_key, name_key
 from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
@@ -57,6 +58,8 @@ class Snapshot:
     known: KnownNames
     mentioned: frozenset[str]
     """Known entities that the text names."""
+    shared: Mapping[str, Sequence[Entity]]
+    """First names in the text of several known people, of whom it is open which one is meant."""
     parts: Mapping[str, str]
     """Words of the text that are part of a known entity's name and not a name themselves, with its uuid."""
     relations: Relations
@@ -99,7 +102,9 @@ class SnapshotReader:
         names, known, relations = await asyncio.gather(
             self.known_names(group_id, parsed, person), self._books.of(group_id), self._relations(group_id, parsed)
         )
-        mentioned, parts = await _named_in(known, parsed)
+        new = await in_thread(_new_names, group_id, parsed, person, names)
+        named = await _named_in(known, parsed, new)
+        mentioned, parts = named.mentioned, named.parts
         reading = _Reading(self._graph, group_id, parsed, person, names)
         matched, given = await in_thread(_given_in, group_id, names_in(parsed, person), names)
         others = mentioned.union(matched)
@@ -109,12 +114,14 @@ class SnapshotReader:
         partly = list(dict.fromkeys(parts.values()))[:_MOST_PARTLY]
         around = [*matched, *sorted(mentioned.difference(matched))][:_MOST_RELATED]
         entities, facts, measures, nearest, newest = await asyncio.gather(
-            self._graph.records.get_entities([*sorted(matched), *partly], [group_id]),
+            self._graph.records.get_entities([*sorted({*matched, *named.sharing}), *partly], [group_id]),
             reading.facts(relations, now),
             reading.measures(),
             reading.nearest(vectors),
             self._graph.facts.newest_facts(around, [group_id], now, _RELATED_EACH),
         )
+        settled = settle(named, {one.uuid: one for one in entities}, matched, new.first_names)
+        mentioned = settled.mentioned
         likely = {one.uuid: one.name for one in entities if one.uuid in partly and may_stand_alone(one)}
         likely_parts = {word: likely[uuid] for word, uuid in parts.items() if uuid in likely}
         meant = await in_thread(_meant, parsed, likely_parts) if likely_parts else set()
@@ -127,7 +134,8 @@ class SnapshotReader:
         return Snapshot(
             names=names,
             known=known,
-            mentioned=frozenset(mentioned),
+            mentioned=mentioned,
+            shared=settled.doubtful,
             parts={word: uuid for word, uuid in parts.items() if word in meant},
             relations=relations,
             entities={entity.uuid: entity for entity in entities},
@@ -139,7 +147,7 @@ class SnapshotReader:
             measures=measures,
             nearest=nearest,
             alike=alike,
-            newest=newest,
+            newest={uuid: facts for uuid, facts in newest.items() if uuid in mentioned or uuid in matched},
             unlike=unlike,
             ended={uuid: [one.uuid for one in old] for uuid, old in ended.items()},
             had_names=len(known) > 0,
@@ -366,12 +374,25 @@ def _given_in(group_id: str, given: Iterable[str], names: Mapping[str, Name]) ->
     return list(matched), forms
 
 
-async def _named_in(known: KnownNames, parsed: ParsedRequest) -> tuple[set[str], dict[str, str]]:
-    """Known entities that a text names, and those of which it contains part of the name."""
+def _new_names(group_id: str, parsed: ParsedRequest, person: str, names: Mapping[str, Name]) -> NewNames:
+    """Names that the call gives and that are not known; all declared people count whose type the call says."""
+
+    def is_new(name: str) -> bool:
+        held = names.get(name_key(group_id, name))
+        return name != person and (held is None or not (held.is_linkable or held.is_alias))
+
+    declared = [(one, name) for one in parsed.entities for name in (one.name, *one.aliases) if one.name != ME]
+    given = dict.fromkeys((*names_given(parsed, person), *(name for _, name in declared)))
+    people = [name for one, name in declared if one.label == PERSON_LABEL and is_new(name)]
+    return NewNames.of([name for name in given if name != ME and is_new(name)], people)
+
+
+async def _named_in(known: KnownNames, parsed: ParsedRequest, new: NewNames) -> NamesInText:
+    """What the text names, of what is known."""
     text = _text(parsed)
     if len(text) < LONG_TEXT:
-        return known.mentioned(text), known.parts_in(text)
-    return await in_thread(known.mentioned, text), await in_thread(known.parts_in, text)
+        return known.read(text, new)
+    return await in_thread(known.read, text, new)
 
 
 def _meant(parsed: ParsedRequest, parts: Mapping[str, str]) -> set[str]:

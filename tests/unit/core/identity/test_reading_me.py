@@ -6,7 +6,6 @@ from tests.worlds.reading_world import World
 
 from graphiti_pkm.capabilities.explore.requests import GetEntityConnections, GetEntityTimeline
 from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts, SearchNodes
-from graphiti_pkm.errors import InvalidInput
 
 
 @pytest.mark.parametrize("word", ["me", "I", "the user", "Myself"])
@@ -28,8 +27,3 @@ async def test_a_word_for_the_user_is_taken_where_a_uuid_of_an_entity_is(word: s
         world.caller, GetEntityConnections(entity_uuid=word, group_ids=["t2"])
     )
     assert (elsewhere.entity, elsewhere.total) == ("me", 0)
-
-
-async def test_of_a_user_of_whom_nothing_is_known_the_tools_that_find_uuids_are_named() -> None:
-    with pytest.raises(InvalidInput, match="search_nodes"):
-        await (world := World()).exploring.get_entity_connections(world.caller, GetEntityConnections(entity_uuid="me"))

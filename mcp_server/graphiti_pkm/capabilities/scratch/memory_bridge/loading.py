@@ -23,10 +23,10 @@ from graphiti_pkm.core.model.walks import Neighbourhood
 from graphiti_pkm.core.reading.candidates import PERSON_WORDS, POOL, checked_text
 from graphiti_pkm.core.reading.paging import LOADED_NODES
 from graphiti_pkm.core.reading.ranking import ranked
-from graphiti_pkm.core.reading.reader import GroupIds, Reader
+from graphiti_pkm.core.reading.reader import NOTHING_OF_ME, GroupIds, Reader
 from graphiti_pkm.core.reading.views import clipped, status_of
 from graphiti_pkm.core.waiting import in_thread
-from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.errors import InvalidInput, NotFound
 
 MIN_COSINE = 0.4
 """The minimum cosine of a start entity that contains no word of the query. With MiniLM, unrelated queries ("zzzz quux",
@@ -172,7 +172,10 @@ class ScratchBridge(Reader):
 
     async def _whole(self, caller: Caller, uuid: str, wanted: tuple[str, ...] | None, visible: tuple[str, ...]) -> str:
         if normalise_name(uuid) in PERSON_WORDS:
-            uuid = await self._person_uuid(wanted or (self._groups.one(caller, None),)) or uuid
+            person = await self._person_uuid(wanted or (self._groups.one(caller, None),))
+            if person is None:
+                raise NotFound(f"Nothing was loaded: {NOTHING_OF_ME}.")
+            uuid = person
         return await resolve_within(self._graph, visible, "entity", uuid)
 
     def _put(

@@ -1,0 +1,86 @@
+"""Two people of one first name, names inside names: each mention belongs to the one that is meant, or to none."""
+
+import pytest
+from tests.builders import at
+from tests.worlds.writing_world import WritingWorld, attention, the
+
+COLLEAGUE = {"name": "Lena", "type": "Person"}
+SISTER = {"name": "Lena Holm", "type": "Person", "aliases": ["my sister Lena"]}
+ADR = {"name": "Architecture Decision Records", "type": "Practice", "aliases": ["ADR"]}
+
+
+@pytest.fixture
+async def world() -> WritingWorld:
+    world = WritingWorld(now=at(2026, 6))
+    await world.tell("A quarrel with Lena about the freeze.", entities=[COLLEAGUE])
+    world.clock.advance(seconds=60)
+    return world
+
+
+async def test_an_alias_given_in_this_very_call_takes_its_words_from_the_shorter_name(world: WritingWorld) -> None:
+    await world.tell("My sister Lena came for dinner.", entities=[SISTER])
+    assert (world.mentions("Lena"), world.mentions("Lena Holm")) == (1, 1)
+
+
+async def test_a_bare_first_name_belongs_to_the_one_whom_the_call_declares(world: WritingWorld) -> None:
+    await world.tell("Lena came for dinner.", entities=[SISTER])
+    await world.tell("Lena got engaged.", entities=[{"name": "Lena Holm"}])
+    assert (world.mentions("Lena"), world.mentions("Lena Holm")) == (1, 2)
+    answer = await world.tell("Lena shook hands.", {"source": "Lena", "relation": "SHOOK_HANDS", "kind": "event"})
+    assert (world.mentions("Lena"), world.mentions("Lena Holm")) == (2, 2)
+    assert "shared_name" not in attention(answer)
+
+
+async def test_a_bare_first_name_of_two_is_linked_to_none_and_reported_once(world: WritingWorld) -> None:
+    await world.tell("x", entities=[SISTER])
+    answer = await world.tell("Lena was furious. LENA left.")
+    report = the(answer, "shared_name")
+    lena, sister = (world.entity(name).uuid[:8] for name in ("Lena", "Lena Holm"))
+    assert report.candidates == [f"Lena: Lena ({lena}), Lena Holm ({sister})"]
+    assert attention(answer) == ["shared_name"]
+    assert (world.mentions("Lena"), world.mentions("Lena Holm")) == (1, 1)
+
+
+async def test_first_names_of_two_people_with_longer_names_are_reported(world: WritingWorld) -> None:
+    await world.tell("x", entities=[{"name": f"Judith {name}", "type": "Person"} for name in ("Brandt", "Aas")])
+    answer = await world.tell("Judith would be proud.")
+    assert the(answer, "shared_name").candidates[0].startswith("Judith: Judith ")
+
+
+async def test_who_is_named_in_full_is_meant_by_the_first_name_too(world: WritingWorld) -> None:
+    await world.tell("x", entities=[SISTER])
+    answer = await world.tell("Lena Holm called. Lena is well.")
+    assert (world.mentions("Lena"), world.mentions("Lena Holm"), attention(answer)) == (1, 2, [])
+
+
+async def test_a_person_shares_no_name_with_a_thing(world: WritingWorld) -> None:
+    await world.tell("x", entities=[{"name": "Iris", "type": "Project"}, {"name": "Iris Berg", "type": "Person"}])
+    await world.tell("x", entities=[{"name": "Lena Review", "type": "Meeting"}])
+    answer = await world.tell("Iris is late, says Lena.")
+    assert (world.mentions("Iris"), world.mentions("Lena"), attention(answer)) == (2, 2, [])
+
+
+async def test_a_new_name_of_a_shared_first_name_takes_no_earlier_episodes(world: WritingWorld) -> None:
+    await world.tell("x", entities=[{"name": "Tom Berg", "type": "Person"}])
+    await world.tell("Tom Berg came, Tom laughed.")
+    await world.tell("x", entities=[{"name": "Tom", "type": "Person"}])
+    assert (world.mentions("Tom Berg"), world.mentions("Tom")) == (2, 1)
+
+
+async def test_a_new_name_takes_earlier_episodes_where_nobody_shares_it(world: WritingWorld) -> None:
+    await world.tell("Mira laughed.")
+    await world.tell("x", entities=[{"name": "Mira", "type": "Person"}])
+    assert world.mentions("Mira") == 2
+
+
+async def test_an_alias_of_a_kind_is_not_found_inside_a_name_new_in_this_call() -> None:
+    world = WritingWorld(now=at(2026, 6))
+    await world.tell("We keep ADR.", entities=[ADR])
+    await world.tell("ADR 10 is proposed.", {"source": "ADR 10", "relation": "HAS_STATUS", "value": "proposed"})
+    await world.tell("ADR 11 and every ADR.", entities=[{"name": "ADR 11"}])
+    assert [world.mentions(name) for name in (ADR["name"], "ADR 10", "ADR 11")] == [2, 1, 1]
+
+
+async def test_a_title_is_no_first_name(world: WritingWorld) -> None:
+    await world.tell("x", entities=[{"name": f"Dr. {name}", "type": "Person"} for name in ("Ada Lind", "Bea Lind")])
+    assert attention(await world.tell("The Dr. of Lind.")) == []
