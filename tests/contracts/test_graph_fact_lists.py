@@ -148,7 +148,8 @@ def decision(name: str, **fields: Any) -> Entity:
 
 async def test_entities_are_found_by_the_status_they_have_now(graph: Graph) -> None:
     words = an_entity("accepted")
-    proposed, accepted, older, never, elsewhere = (decision(name) for name in ("D1", "D2", "D3", "D4", "D5"))
+    names = ("D1", "D2", "D3", "D4", "D5", "D6")
+    proposed, accepted, older, never, elsewhere, worded = (decision(name) for name in names)
 
     def state(entity: Entity, value: str | None, target: Entity = words, **fields: Any) -> Fact:
         return a_fact(entity, target, "HAS_STATUS", **{"value": value, "valid_at": at(2026), **fields})
@@ -156,13 +157,14 @@ async def test_entities_are_found_by_the_status_they_have_now(graph: Graph) -> N
     ended = {"valid_at": at(2025), "invalid_at": at(2026), "expired_at": at(2026)}
     await graph.writer.apply(
         a_write(
-            *(words, proposed, accepted, older, never, elsewhere),
+            *(words, proposed, accepted, older, never, elsewhere, worded),
             state(proposed, "proposed"),
             state(accepted, "accepted"),
             state(accepted, "proposed", **ended),
             state(accepted, "accepted", created_at=at(2026, 2)),
             state(older, None),
             state(older, "done", created_at=LATER + MICROSECOND),
+            state(worded, "pending", attributes={"word": "On-hold"}),
             state(never, "accepted", voided=True, expired_at=at(2026)),
             state(never, "accepted", kind="plan"),
             state(never, "accepted", valid_at=LATER + MICROSECOND),
@@ -174,7 +176,7 @@ async def test_entities_are_found_by_the_status_they_have_now(graph: Graph) -> N
     async def found(word: str, limit: int = 10, **fields: Any) -> list[str]:
         asked = EntityFilter(group_ids=("t1",), status=((word,), LATER), recorded_until=LATER, **fields)
         entities, total = await graph.records.entity_page(asked, Window(limit=limit))
-        hits = await graph.search.search_entities(["d1", "d2", "d3", "d4", "d5"], asked, 10)
+        hits = await graph.search.search_entities(["d1", "d2", "d3", "d4", "d5", "d6"], asked, 10)
         assert set(hits) == {entity.uuid for entity in entities} or limit < total
         return [entity.name for entity in entities]
 
@@ -183,6 +185,8 @@ async def test_entities_are_found_by_the_status_they_have_now(graph: Graph) -> N
     assert await found("accepted", labels=("Person",)) == []
     assert await found("accepted", 1) == ["D2"]
     assert await found("done") == []
+    assert await found("onhold") == ["D6"], "an earlier version kept the user's word beside the value"
+    assert await found("pending") == []
     assert await found("accepted", uuids=(accepted.uuid, proposed.uuid)) == ["D2"]
     assert await found("accepted", uuids=()) == []
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
 
+from graphiti_pkm.core.model.names import normalise_name
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter, FactStatus
 from graphiti_pkm.core.model.records import (
     Entity,
@@ -127,11 +128,14 @@ class Tables:
             fact.source_uuid
             for fact in self.facts.values()
             if fact.relation == "HAS_STATUS"
-            and (fact.value or self.entities[fact.target_uuid].name).lower() in words
+            and normalise_name(self._word(fact)) in words
             and (wanted.recorded_until is None or fact.created_at <= wanted.recorded_until)
             and is_current(fact, now, wanted.recorded_until)
         }
         return [entity for entity in found if entity.uuid in so]
+
+    def _word(self, fact: Fact) -> str:
+        return str(fact.attributes.get("word") or fact.value or self.entities[fact.target_uuid].name)
 
     def mentioning(self, entity_uuid: str) -> list[Episode]:
         return [self.episodes[episode] for episode, entity in self.mentions if entity == entity_uuid]

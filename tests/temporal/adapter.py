@@ -27,6 +27,7 @@ Capability: TypeAlias = Literal[
     "delete_fact",
     "delete_episode",
     "episodes",  # the episodes of an entity in a period
+    "standing",  # the entities that have a status, by its word or class
     "months",  # how often an entity was mentioned, by month
 ]
 
@@ -125,6 +126,10 @@ class Adapter:
 
     async def episodes(self, period: Period) -> list[str]:
         """Ids of the episodes that name an entity, oldest first."""
+        raise NotImplementedError
+
+    async def standing(self, status: str) -> list[str]:
+        """Names of the entities that have this status now, or any status of this class; in order."""
         raise NotImplementedError
 
     async def months(self, entity: str) -> dict[str, int]:

@@ -137,6 +137,10 @@ class GraphitiPkm(Adapter):
         counts = (await self._call("get_entity_timeline", entity_uuid=uuid))["mentions_per_month"] if uuid else {}
         return dict(counts)
 
+    async def standing(self, status: str) -> list[str]:
+        found = await self._call("search_nodes", status=status, group_ids=self._group)
+        return [node["name"] for node in found["nodes"]]
+
     async def _facts(self, of: Of, **filters: Any) -> list[FactAnswer]:
         uuid = await self._entity(of.entity)
         if uuid is None:

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import Any, Literal, TypeAlias
 
 from tests.temporal.adapter import Adapter, FactAnswer, ParsedRequest, Refused
-from tests.temporal.scenario import Expected, ExpectedChange, Question, Scenario, Step
+from tests.temporal.scenario import Expected, ExpectedChange, Held, Question, Scenario, Step
 
 Verdict: TypeAlias = Literal["passed", "failed", "not supported"]
 
@@ -114,13 +114,7 @@ class _Play:
 
     async def _ask(self, question: Question) -> list[str]:
         if question.held is not None:
-            answers = await self._adapter.held(question.held)
-            held = [answer for answer in answers if answer.status != "possible"]
-            differences = _compare_facts("held", question.expect, held)
-            if question.possible is not None:
-                apart = [answer for answer in answers if answer.status == "possible"]
-                differences += _compare_facts("possible", question.possible, apart)
-            return differences
+            return await self._ask_held(question, question.held)
         if question.history is not None:
             return _compare_facts("history", question.expect, await self._adapter.history(question.history))
         if question.changes is not None:
@@ -129,10 +123,24 @@ class _Play:
             readings = [[_date(one.at), one.value] for one in await self._adapter.series(question.series)]
             expected = [[_date(_utc(at)), value] for at, value in question.expect]
             return _compare("series", expected, readings)
+        return await self._ask_names(question)
+
+    async def _ask_held(self, question: Question, of: Held) -> list[str]:
+        answers = await self._adapter.held(of)
+        held = [answer for answer in answers if answer.status != "possible"]
+        differences = _compare_facts("held", question.expect, held)
+        if question.possible is not None:
+            apart = [answer for answer in answers if answer.status == "possible"]
+            differences += _compare_facts("possible", question.possible, apart)
+        return differences
+
+    async def _ask_names(self, question: Question) -> list[str]:
         if question.episodes is not None:
             names = {uuid: name for name, uuid in self._episodes.items()}
             found = [names.get(uuid, uuid) for uuid in await self._adapter.episodes(question.episodes)]
             return _compare("episodes", question.expect, found)
+        if question.standing is not None:
+            return _compare("standing", question.expect, await self._adapter.standing(question.standing))
         assert question.months is not None
         counts = {month: str(count) for month, count in (await self._adapter.months(question.months)).items()}
         return _compare("months", question.expect, counts)

@@ -174,13 +174,15 @@ class Question(Part):
     changes: Changes | None = None
     episodes: Period | None = None
     months: str | None = None
+    standing: str | None = None
+    """Entities whose status is this word, or of this class; by name."""
     expect: Any
     possible: list[str] | None = None
     """Of ``held``: what is listed apart, because it may have held before it was known."""
 
     @model_validator(mode="after")
     def _one_question(self) -> "Question":
-        asked = (self.held, self.history, self.series, self.changes, self.episodes, self.months)
+        asked = (self.held, self.history, self.series, self.changes, self.episodes, self.months, self.standing)
         if sum(one is not None for one in asked) != 1:
             raise ValueError("a question asks exactly one thing")
         return self
@@ -214,6 +216,10 @@ class Scenario(Part):
         return frozenset(_needs(self))
 
 
+_OWN = ("history", "series", "changes", "episodes", "months", "standing")
+"""Questions that need a capability of their name."""
+
+
 def _needs(scenario: Scenario) -> Iterator[str]:
     if scenario.zone != "UTC":
         yield "zone"
@@ -222,7 +228,7 @@ def _needs(scenario: Scenario) -> Iterator[str]:
         if step.asks is not None or (step.refused and step.tell):
             yield "asks"
     for question in scenario.questions:
-        yield from (name for name in ("history", "series", "changes", "episodes", "months") if getattr(question, name))
+        yield from (name for name in _OWN if getattr(question, name))
         if question.changes:
             yield "clock"
             if question.changes.told_since:

@@ -103,7 +103,7 @@ class FoundFactPlanner(FactPlanner):
             if fact.uuid in self._of_episode
             and fact.source_uuid == source
             and same_relation(fact.relation, parsed.relation)
-            and (fact.target_uuid == target or parsed.word is not None)
+            and (fact.target_uuid == target or parsed.is_status)
             and fact.uuid not in self._found
         ]
         same = [fact for fact in alike if rules.same_text(fact.text, parsed.text)]

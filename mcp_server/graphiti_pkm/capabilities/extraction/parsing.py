@@ -104,9 +104,9 @@ def _is_now(start: datetime, reference_time: datetime) -> bool:
 
 def _status_words(facts: Sequence[ReadFact], known: Mapping[str, Entity]) -> set[str]:
     """Entities that the model made only from the word of a status, such as "approved"."""
-    words = {one.found.target_uuid for one in facts if one.parsed.word is not None and not one.parsed.has_target}
+    words = {one.found.target_uuid for one in facts if one.parsed.is_status and not one.parsed.has_target}
     ends = {one.found.source_uuid for one in facts}
-    ends |= {one.found.target_uuid for one in facts if one.parsed.word is None or one.parsed.has_target}
+    ends |= {one.found.target_uuid for one in facts if not one.parsed.is_status or one.parsed.has_target}
     return words - ends - known.keys()
 
 

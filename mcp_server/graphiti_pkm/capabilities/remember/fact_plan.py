@@ -13,7 +13,7 @@ from graphiti_pkm.core.facts.readings import Readings
 from graphiti_pkm.core.facts.replaced import Ends, Replaced, ReplacementPool
 from graphiti_pkm.core.facts.replacement import as_uuid_prefix, find_replaced, is_current_word
 from graphiti_pkm.core.facts.resolution import Resolution
-from graphiti_pkm.core.facts.statuses import WORD, status_named
+from graphiti_pkm.core.facts.statuses import status_word
 from graphiti_pkm.core.facts.world import FactWorld
 from graphiti_pkm.core.identity.mentions import NamedIn
 from graphiti_pkm.core.identity.near_relations import Relations
@@ -231,7 +231,6 @@ class FactPlanner:
             measure=parsed.measure,
             value=parsed.value,
             unit=parsed.unit,
-            attributes={} if parsed.word in {None, parsed.value} else {WORD: parsed.word},
             valid_at=validity.valid_at,
             invalid_at=validity.invalid_at,
             reference_time=reference_time,
@@ -310,9 +309,8 @@ class FactPlanner:
                     fact.source_name, fact.relation, target.name if target else None, None if target else name, None
                 ),
                 "kind": "state",
-                "value": None if target else status if parsed.word and (status := status_named(name)) else name,
+                "value": None if target else status_word(name) if parsed.is_status else name,
                 "unit": None,
-                "attributes": {WORD: name} if parsed.word and status_named(name) not in {None, name} else {},
                 **dict.fromkeys(("quote", "quote_start", "quote_end", "quote_episode_uuid")),
                 "valid_at": None,
                 "invalid_at": None,

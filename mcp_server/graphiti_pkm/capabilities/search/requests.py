@@ -31,7 +31,10 @@ class SearchNodes(Request):
     max_nodes: MaxNodes = paging.NODES.default
     entity_types: Annotated[Strings | None, Field(description="e.g. Person")] = None
     center_node_uuid: Near = None
-    status: Annotated[str | None, Field(description="now, e.g. proposed; lists all without a query")] = None
+    status: Annotated[
+        str | None,
+        Field(description="now: its word, or a class: open, active, on hold, done, dropped; lists all without a query"),
+    ] = None
     cursor: Cursor = None
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from graphiti_pkm.capabilities.search.facts import FactSearch, labels_of
 from graphiti_pkm.capabilities.search.requests import SearchNodes
-from graphiti_pkm.core.facts.statuses import words_of_status
+from graphiti_pkm.core.facts.statuses import class_of_status, keys_of_class, status_key
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import NodeSearchResponse, NodeView
 from graphiti_pkm.core.model.names import normalise_name, search_terms
@@ -43,10 +43,10 @@ class Searching(FactSearch):
             group_ids=groups,
             labels=labels_of(request.entity_types or ()),
             recorded_until=start.recorded_until,
-            status=(words_of_status(checked_text("status", request.status)), start.now) if request.status else None,
+            status=(_status_keys(request.status), start.now) if request.status else None,
         )
         if request.query is None and not asked:
-            return await self._all_nodes(caller, wanted, limit, start)
+            return await self._all_nodes(caller, request, wanted, start)
         scores, is_cut, note = await self._node_scores(request.query, wanted, centre)
         named = await self._candidates.named(asked, wanted)
         missing = [name for name in asked if not named[name]]
@@ -77,7 +77,10 @@ class Searching(FactSearch):
             similar=await self._candidates.similar(missing, wanted) or None,
         )
 
-    async def _all_nodes(self, caller: Caller, wanted: EntityFilter, limit: int, start: Start) -> NodeSearchResponse:
+    async def _all_nodes(
+        self, caller: Caller, request: SearchNodes, wanted: EntityFilter, start: Start
+    ) -> NodeSearchResponse:
+        limit = request.max_nodes
         found, total = await self._graph.records.entity_page(wanted, Window(limit=limit + 1, after=start.after))
         views = await self._node_views(found[:limit], wanted, {})
         kept = fit(item_sizes(views, wanted.group_ids), budget((NODES, limit)))
@@ -90,9 +93,24 @@ class Searching(FactSearch):
             truncated=last is not None,
             next_cursor=await self._next(start, (last.name, last.uuid) if last else None, wanted.group_ids),
             now=self._counted_from(start.now),
-            scope=await self._scope(caller, wanted.group_ids, empty=not total),
+            scope=await self._scope(
+                caller,
+                wanted.group_ids,
+                empty=not total,
+                note=await self._other_words(request.status, wanted, total) if start.after is None else None,
+            ),
             nodes=views[:kept],
         )
+
+    async def _other_words(self, status: str | None, wanted: EntityFilter, total: int) -> str | None:
+        """That others stand the same way by another word: who asks for "accepted" may mean those approved, too."""
+        name = class_of_status(status) if status and not keys_of_class(status) else None
+        keys = keys_of_class(name) if name else None
+        if wanted.status is None or keys is None:
+            return None
+        alike = wanted.model_copy(update={"status": (keys, wanted.status[1])})
+        _, others = await self._graph.records.entity_page(alike, Window(limit=1))
+        return f'{others} nodes are {name} in any word: status="{name}" lists them.' if others > total else None
 
     async def _unfound(self, wanted: EntityFilter, found: int) -> str | None:
         """How many entities pass the filters and do not fit the words: an answer of few must not look complete."""
@@ -137,6 +155,13 @@ class Searching(FactSearch):
         if centre:
             scores = lifted(scores, await self._neighbours.fact_distances(centre, list(scores)))
         return scores, is_cut, note
+
+
+def _status_keys(status: str) -> tuple[str, ...]:
+    """The keys that the filter finds: of the word itself, or of all words of a class."""
+    if len(checked_text("status", status)) > _NAME_CHARS:
+        raise InvalidInput(f"status has {len(status)} characters; a status is a word or a few, at most {_NAME_CHARS}.")
+    return keys_of_class(status) or (status_key(status),)
 
 
 def _checked_names(names: Iterable[str]) -> list[str]:

@@ -10,7 +10,7 @@ from datetime import datetime, tzinfo
 from typing import Any
 from uuid import UUID
 
-from graphiti_pkm.core.facts.statuses import HAS_STATUS, is_status_relation, status_named
+from graphiti_pkm.core.facts.statuses import HAS_STATUS, is_known_status, is_status_relation, status_key, status_word
 from graphiti_pkm.core.model.labels import as_label
 from graphiti_pkm.core.model.names import display_name, normalise_name, relation_name
 from graphiti_pkm.core.model.records import EpisodeSource, FactKind
@@ -67,9 +67,8 @@ class ParsedFact:
     """False for a correction that does not name what it corrects; it then replaces "current"."""
     is_correction: bool
     quote: str | None
-    word: str | None = None
-    """The caller's own word for a status; ``value`` is one of the six statuses, else this word. None for other
-    facts."""
+    is_status: bool = False
+    """Whether ``value`` is the caller's word for a status."""
 
 
 @dataclass(frozen=True)
@@ -185,10 +184,10 @@ class _Reader:
         target = None if given.target is None else self._name(given.target, f"{path}.target")
         measure = None if given.measure is None else _name(given.measure, f"{path}.measure")
         value, unit = _value(given.value, f"{path}.value"), _short(given.unit, f"{path}.unit")
-        word = _status_word(given, relation, value, target)
-        if word is not None:
-            is_only_word = status_named(target) or normalise_name(target or "") in {"", _STATUS, normalise_name(word)}
-            relation, value, target = HAS_STATUS, word, None if is_only_word else target
+        status = _status(given, relation, value, target)
+        if status is not None:
+            is_only_word = is_known_status(target) or status_key(target or "") in {"", _STATUS, status_key(status)}
+            relation, value, target = HAS_STATUS, status, None if is_only_word else target
         noun = relation_words(_BEFORE_NOUN.sub("", relation, count=1))
         if given.kind == "reading":
             if value is None:
@@ -206,7 +205,7 @@ class _Reader:
             has_text=bool(text),
             kind=given.kind,
             measure=measure,
-            value=status_named(word) or value,
+            value=value,
             unit=unit,
             valid_at=parse_instant(given.valid_at, self._zone, f"{path}.valid_at") if given.valid_at else None,
             invalid_at=parse_instant(given.invalid_at, self._zone, f"{path}.invalid_at") if given.invalid_at else None,
@@ -214,7 +213,7 @@ class _Reader:
             has_replaces=bool(given.replaces),
             is_correction=given.change == "corrected",
             quote=(given.quote or "").strip() or None,
-            word=word,
+            is_status=status is not None,
         )
 
     def _compose(
@@ -246,11 +245,12 @@ class _Reader:
         return label
 
 
-def _status_word(given: FactInput, relation: str, value: str | None, target: str | None) -> str | None:
-    """The word that a state or plan gives as a status, in its value or target, whether or not it is one of the six."""
-    if given.kind not in {"state", "plan"} or not is_status_relation(relation):
+def _status(given: FactInput, relation: str, value: str | None, target: str | None) -> str | None:
+    """The word that a state or plan gives as a status, in its value or target."""
+    said = target if value is None else value
+    if said is None or given.kind not in {"state", "plan"} or not is_status_relation(relation):
         return None
-    return target if value is None else value
+    return status_word(said)
 
 
 def _replaces(given: FactInput, path: str) -> tuple[str, ...]:
@@ -272,7 +272,7 @@ def _value(given: str | float | None, path: str) -> str | None:
 def _short(given: str | None, path: str) -> str | None:
     text = display_name(given or "")
     if len(text) > _MAX_NAME:
-        raise InvalidInput(f"{path} has more than {_MAX_NAME} characters.")
+        raise InvalidInput(f"{path} has {len(text)} characters; it has at most {_MAX_NAME}. Nothing was stored.")
     return text or None
 
 
@@ -291,7 +291,7 @@ def _name(text: str, path: str) -> str:
     if not normalise_name(name):
         raise InvalidInput(f"{path} is blank or of invisible characters only; send a name or leave it out.")
     if len(name) > _MAX_NAME:
-        raise InvalidInput(f"{path} has {len(name)} characters; a name has at most {_MAX_NAME}.")
+        raise InvalidInput(f"{path} has {len(name)} characters; a name has at most {_MAX_NAME}. Nothing was stored.")
     return name
 
 

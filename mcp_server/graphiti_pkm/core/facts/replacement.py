@@ -19,7 +19,7 @@ from graphiti_pkm.core.facts.rules import (
     same_value,
     still_holds,
 )
-from graphiti_pkm.core.facts.statuses import status_named, status_of_fact
+from graphiti_pkm.core.facts.statuses import same_meaning, stated, status_of_fact
 from graphiti_pkm.core.identity.spelling import close_spelling, contains_name, describes_source, is_inflection
 from graphiti_pkm.core.model.names import normalise_name
 from graphiti_pkm.core.model.records import Fact
@@ -313,8 +313,9 @@ class _Finder:
         if fact.value is None:
             return False
         with_unit = f"{fact.value} {fact.unit}" if fact.unit else fact.value
-        if status_of_fact(fact) is not None and status_named(wanted) is not None:
-            return status_of_fact(fact) == status_named(wanted)
+        status = status_of_fact(fact)
+        if status is not None:
+            return same_meaning(status, wanted)
         return any(same_value(said, wanted) for said in (fact.value, with_unit, with_unit.replace(" ", "")))
 
     def _chosen(self, wanted: str, named: list[Fact]) -> tuple[Fact, ...] | UnresolvedReplacement:
@@ -381,7 +382,7 @@ def _is_one_statement(facts: Sequence[Fact]) -> bool:
     return all(
         first is not None
         and (fact.source_uuid, fact.target_uuid, fact.kind) == (first.source_uuid, first.target_uuid, first.kind)
-        and same_value(fact.value, first.value)
+        and same_value(stated(fact)[0], stated(first)[0])
         and (fact.kind != "plan" or fact.valid_at == first.valid_at)
         for fact in facts
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact
-from graphiti_pkm.core.facts.statuses import status_named, status_of_fact, word_of
+from graphiti_pkm.core.facts.statuses import is_known_status, same_meaning, status_key, status_of_fact, word_of
 from graphiti_pkm.core.identity.relation_kinds import has_single_target
 from graphiti_pkm.core.model.records import Fact, FactUpdate
 from graphiti_pkm.core.model.times import show_time
@@ -143,18 +143,16 @@ def same_text(one: str, other: str) -> bool:
 
 def same_stated_value(parsed: ParsedFact, fact: Fact) -> bool:
     """Whether the values are equal; for a status, whether the words are."""
-    if parsed.word is not None:
-        return same_text(parsed.word, word_of(fact) or "")
+    if parsed.is_status and parsed.value is not None:
+        return status_key(parsed.value) == status_key(word_of(fact))
     return same_value(parsed.value, fact.value)
 
 
 def is_same_statement(parsed: ParsedFact, fact: Fact) -> bool:
     """Whether the values are equal, and the texts unless the call gave none."""
-    if parsed.word is not None and not same_stated_value(parsed, fact):
-        return False
     if parsed.has_text:
-        return same_text(parsed.text, fact.text) and (parsed.value is None or same_value(parsed.value, fact.value))
-    return same_value(parsed.value, fact.value)
+        return same_text(parsed.text, fact.text) and (parsed.value is None or same_stated_value(parsed, fact))
+    return same_stated_value(parsed, fact)
 
 
 def is_other_plan(parsed: ParsedFact, fact: Fact) -> bool:
@@ -224,7 +222,7 @@ def find_closed(parsed: ParsedFact, target_uuid: str, candidates: Iterable[Fact]
         if fact.target_uuid == target_uuid
         and fact.kind == parsed.kind
         and is_open(fact)
-        and (parsed.value is None or same_value(parsed.value, fact.value))
+        and (parsed.value is None or same_stated_value(parsed, fact))
         and (fact.invalid_at is None or fact.invalid_at > end)
         and (fact.valid_at is None or fact.valid_at < end)
     ]
@@ -308,7 +306,7 @@ def other_statuses(parsed: ParsedFact, pool: Iterable[Fact]) -> list[Fact]:
     Empty if the call names what it replaces, or gives an end but no start.
     """
     if (
-        parsed.word is None
+        not parsed.is_status
         or parsed.kind != "state"
         or parsed.replaces
         or (parsed.invalid_at is not None and parsed.valid_at is None)
@@ -371,12 +369,14 @@ def update_of(fact: Fact, before: Fact) -> FactUpdate:
 
 
 def _other_value(parsed: ParsedFact, fact: Fact) -> bool:
+    if parsed.is_status and parsed.value is not None:
+        return not same_meaning(parsed.value, word_of(fact))
     return parsed.value is not None and fact.value is not None and not same_value(parsed.value, fact.value)
 
 
 def _is_other_statement(parsed: ParsedFact, target_uuid: str, fact: Fact) -> bool:
     """Whether a known state says something else that cannot be true at the same time."""
-    if status_named(parsed.value or parsed.target) and status_named(fact.value or fact.target_name):
+    if is_known_status(parsed.value or parsed.target) and is_known_status(fact.value or fact.target_name):
         return False
     is_other = _other_value(parsed, fact)
     if parsed.has_target and fact.target_uuid == target_uuid:

@@ -1,25 +1,39 @@
-"""Statuses: the six values by which entities are filtered, and the words people use for them."""
+"""Statuses: the word of the note is the value; words of one meaning are known, and a coarse class of each."""
 
-import re
-
-from graphiti_pkm.core.model.names import normalise_name
-from graphiti_pkm.core.model.records import Fact
+from graphiti_pkm.core.model.names import display_name, normalise_name
+from graphiti_pkm.core.model.records import STATUS_WORD, Fact
 
 HAS_STATUS = "HAS_STATUS"
-WORD = "word"
-"""The attribute that keeps the user's own word for a status, if it differs from the value."""
 
+_AROUND = " .!,;:\"'"
 _WORDS = {
-    "proposed": "proposal, draft, drafted, suggested, under discussion, in discussion, idea, rfc",
-    "pending": """open, todo, to do, waiting, on hold, in review, under review, in progress, ongoing, started, wip,
-        work in progress, planned, scheduled, blocked, paused, deferred, postponed, undecided, not started""",
-    "accepted": "approved, agreed, adopted, decided, confirmed, ratified, signed off",
-    "superseded": "replaced, deprecated, obsolete, retired, outdated, overruled",
-    "rejected": "declined, dropped, abandoned, cancelled, canceled, discarded, refused, withdrawn, denied",
-    "done": "finished, completed, complete, closed, resolved, implemented, shipped, released, delivered, fixed, live",
+    "open": (
+        "proposed, proposal, draft, drafted, suggested, under discussion, in discussion, idea, rfc",
+        "pending, open, todo, to do, waiting, undecided, not started",
+        "in review, under review",
+        "planned, scheduled",
+    ),
+    "active": (
+        "accepted, approved, agreed, adopted, decided, confirmed, ratified, signed off, in force",
+        "in progress, active, ongoing, started, running, wip, work in progress",
+    ),
+    "on hold": ("on hold, paused, suspended", "postponed, deferred", "blocked"),
+    "done": (
+        "done, finished, completed, complete, closed, resolved, implemented, shipped, released, delivered, fixed, live",
+    ),
+    "dropped": (
+        "superseded, replaced, deprecated, obsolete, retired, outdated, overruled",
+        "rejected, declined, refused, denied",
+        "dropped, abandoned, cancelled, canceled, discarded, withdrawn",
+    ),
 }
-_ALIKE = {status: (status, *re.split(r",\s*", " ".join(words.split()))) for status, words in _WORDS.items()}
-_STATUSES = {normalise_name(word): status for status, words in _ALIKE.items() for word in words}
+_MEANINGS = {
+    normalise_name(word): (name, meaning)
+    for name, meanings in _WORDS.items()
+    for meaning in meanings
+    for word in meaning.split(",")
+}
+"""Class and meaning of each known word."""
 
 
 def is_status_relation(relation: str) -> bool:
@@ -27,29 +41,54 @@ def is_status_relation(relation: str) -> bool:
     return normalise_name(relation) == normalise_name(HAS_STATUS)
 
 
-def status_named(text: str | None) -> str | None:
-    """The status that a word stands for; None if it is none of the six, and the word itself is the value."""
-    return None if text is None else _STATUSES.get(normalise_name(text.strip(" .!,;:\"'")))
+def status_word(text: str) -> str:
+    """A status as it is kept: the given word without quotes and punctuation around it."""
+    word = display_name(text)
+    return word.strip(_AROUND) or word
 
 
-def words_of_status(text: str) -> tuple[str, ...]:
-    """All words, in lower case, that an entity with this status may have: older facts store the user's word."""
-    word = text.strip().lower()
-    return _ALIKE.get(status_named(word) or "", (word,))
+def status_key(text: str) -> str:
+    """The form in which statuses are compared: "On-hold." and "on hold" are one."""
+    return normalise_name(status_word(text))
+
+
+def is_known_status(text: str | None) -> bool:
+    """Whether it is one of the words that usually state a status."""
+    return text is not None and status_key(text) in _MEANINGS
+
+
+def same_meaning(one: str, other: str) -> bool:
+    """Whether two statuses are one word, or two words of one meaning, such as accepted and approved."""
+    keys = status_key(one), status_key(other)
+    return keys[0] == keys[1] or _MEANINGS.get(keys[0], one) == _MEANINGS.get(keys[1], other)
+
+
+def class_of_status(text: str) -> str | None:
+    """Open, active, on hold, done or dropped; None for a word of one's own."""
+    known = _MEANINGS.get(status_key(text))
+    return known[0] if known else None
+
+
+def keys_of_class(name: str) -> tuple[str, ...] | None:
+    """The keys of all words of a class; None if there is no such class."""
+    classes = {normalise_name(one): one for one in _WORDS}
+    wanted = classes.get(status_key(name))
+    return tuple(key for key, (one, _) in _MEANINGS.items() if one == wanted) or None
 
 
 def status_of_fact(fact: Fact) -> str | None:
-    """The status that a known fact gives its source: one of the six, or the user's own word.
-
-    Older versions stored it as the target.
-    """
-    if not is_status_relation(fact.relation) or fact.kind != "state":
-        return None
-    said = fact.value or fact.target_name
-    return status_named(said) or said
+    """The word for the status that a known state gives its source."""
+    return word_of(fact) if is_status_relation(fact.relation) and fact.kind == "state" else None
 
 
-def word_of(fact: Fact) -> str | None:
-    """What the user called it."""
-    said = fact.attributes.get(WORD)
+def word_of(fact: Fact) -> str:
+    """The word of a status, also where an earlier version kept it beside the value or as the target."""
+    said = fact.attributes.get(STATUS_WORD)
     return said if isinstance(said, str) else fact.value or fact.target_name
+
+
+def stated(fact: Fact) -> tuple[str | None, dict[str, object]]:
+    """Value and attributes as they are shown: of a status of an earlier version the user's word is the value."""
+    if not is_status_relation(fact.relation) or not isinstance(fact.attributes.get(STATUS_WORD), str):
+        return fact.value, fact.attributes
+    return word_of(fact), {name: value for name, value in fact.attributes.items() if name != STATUS_WORD}

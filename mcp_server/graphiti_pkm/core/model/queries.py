@@ -81,7 +81,7 @@ class EntityFilter(Record):
     labels: tuple[str, ...] = ()
     recorded_until: datetime | None = None
     status: tuple[tuple[str, ...], datetime] | None = None
-    """Only entities with a HAS_STATUS fact of one of these values (lower case) that is current at this instant, as
+    """Only entities with a HAS_STATUS fact of one of these words (normalised) that is current at this instant, as
     recorded until ``recorded_until``."""
     uuids: tuple[str, ...] | None = None
     """Only these."""

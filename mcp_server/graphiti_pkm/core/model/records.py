@@ -79,6 +79,10 @@ class Name(Record):
     """False for the group's person, who is never linked by mention."""
 
 
+STATUS_WORD = "word"
+"""The attribute of a fact in which earlier versions kept the user's word for a status; its value was one of six."""
+
+
 class Fact(Record):
     """A relation between two entities with validity in the world and in the record.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from graphiti_pkm.core.model.records import Fact, Forgetting, Record, WriteIntent
+from graphiti_pkm.core.model.records import STATUS_WORD, Fact, Forgetting, Record, WriteIntent
 from graphiti_pkm.core.model.scratch_marks import FACT_UUIDS, SENTENCE, VALUE
 
 _TOKEN = re.compile(r"[\w-]+")
@@ -95,7 +95,8 @@ def _differs_from_facts(graph: SavedGraphContent, left: Mapping[str, Fact]) -> b
     for _, _, _, properties in json.loads(graph.content)["edges"]:
         fact = next((left[uuid] for uuid in properties.get(FACT_UUIDS) or () if uuid in left), None)
         if fact is not None and not (
-            is_start(properties.get(SENTENCE), fact.text) and properties.get(VALUE) in {None, fact.value}
+            is_start(properties.get(SENTENCE), fact.text)
+            and properties.get(VALUE) in (None, fact.value, fact.attributes.get(STATUS_WORD))
         ):
             return True
     return False

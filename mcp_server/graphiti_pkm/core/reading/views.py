@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel
 
+from graphiti_pkm.core.facts.statuses import stated
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.answers import Answer, EpisodeView, FactView, NodeView
 from graphiti_pkm.core.model.queries import FactStatus as Status
@@ -52,6 +53,7 @@ class Views:
         score: float | None = None,
     ) -> FactView:
         """One fact; direction is relative to the entity ``asked`` about, status to ``as_of``."""
+        value, attributes = stated(fact)
         return FactView(
             uuid=fact.uuid,
             group_id=self._groups.public(fact.group_id),
@@ -66,7 +68,7 @@ class Views:
             past=True if is_past(fact, as_of or known_at or now, self._zone) else None,
             kind=fact.kind,
             measure=fact.measure and clipped(fact.measure, _NAME),
-            value=fact.value and clipped(fact.value, _VALUE),
+            value=value and clipped(value, _VALUE),
             unit=fact.unit and clipped(fact.unit, _NAME),
             quote=fact.quote and clipped(fact.quote, _TEXT),
             valid_at=_iso(fact.valid_at),
@@ -77,7 +79,7 @@ class Views:
             expired_at=_iso(fact.expired_at),
             episodes=list(fact.episodes[:_EPISODES]),
             episodes_total=len(fact.episodes) if len(fact.episodes) > _EPISODES else None,
-            attributes=plain_attributes(fact.attributes),
+            attributes=plain_attributes(attributes),
             score=score,
         )
 

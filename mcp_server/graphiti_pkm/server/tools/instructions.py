@@ -119,8 +119,7 @@ _WRITING = f"""\
 value, unit; also feelings and moods). Amounts, dates, frequencies of a state go in value.
 - replaces ends what was so: the old target, value, uuid, or current; change=corrected if it never was so.
 - valid_at only if the note says when.
-- HAS_STATUS takes as value proposed, pending, accepted, superseded, rejected, done or the note's own word, and \
-ends the status before.
+- HAS_STATUS takes the note's own word as value (accepted, paused, ...) and ends the status before.
 - Preferred relations: {", ".join(RELATIONS)}; SUPERSEDES, REFINES between decisions."""
 
 _TIME = """\

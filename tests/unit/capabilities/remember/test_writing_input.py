@@ -63,7 +63,7 @@ def fact(**changes: Any) -> dict[str, Any]:
         (fact(valid_at="soon"), r"^facts\[0\]\.valid_at: 'soon' is not a date"),
         (fact(invalid_at="2026-13"), r"^facts\[0\]\.invalid_at: '2026-13' is not a date"),
         (fact(kind="reading"), r"^facts\[0\] is a reading without a value"),
-        (fact(value="x" * 201), r"^facts\[0\]\.value has more than 200"),
+        (fact(value="x" * 201), r"^facts\[0\]\.value has 201 characters"),
         (fact(value=float("nan")), r"^facts\[0\]\.value is not a number"),
     ],
 )

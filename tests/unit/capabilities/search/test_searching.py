@@ -146,7 +146,17 @@ async def test_nodes_are_found_by_their_status_alone_or_with_a_query_or_names() 
     assert (await nodes(world, status="done")).message == "Found no node that fits"
     older = an_entity("Older"), an_entity("approved")
     await world.given(a_write(*older, a_fact(*older, "HAS_STATUS", valid_at=at(2026))))
-    assert names(await nodes(world, status="Signed off")) == ["Decision 0", "Older"]
+    assert names(await nodes(world, status="Active")) == ["Decision 0", "Older"]
+    approved = await nodes(world, status="Approved.")
+    assert (names(approved), approved.scope.note) == (
+        ["Older"],
+        '2 nodes are active in any word: status="active" lists them.',
+    )
+    assert (await nodes(world, status="proposed")).scope.note is None
+    signed = await nodes(world, status="signed off")
+    assert (signed.total, signed.scope.note) == (0, approved.scope.note)
+    with pytest.raises(InvalidInput, match="status has 300 characters"):
+        await nodes(world, status="x" * 300)
     with pytest.raises(InvalidInput, match="entity_types or status"):
         await nodes(world)
 

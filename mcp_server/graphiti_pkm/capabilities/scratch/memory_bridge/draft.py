@@ -170,7 +170,7 @@ def sentence_of(told: ParsedFact, source: str, target: str, zone: tzinfo) -> str
 
 def amount_of(told: ParsedFact) -> str:
     """Value and unit, e.g. "5 h"; empty without a value."""
-    return " ".join(part for part in (told.word or told.value, told.unit) if part) if told.value is not None else ""
+    return " ".join(part for part in (told.value, told.unit) if part) if told.value is not None else ""
 
 
 def _times(told: ParsedFact, zone: tzinfo) -> list[tuple[str, str | None]]:

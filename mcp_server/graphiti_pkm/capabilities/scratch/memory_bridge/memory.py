@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from graphiti_pkm.capabilities.scratch.limits import LONGEST_LABEL, Content, Properties, ScratchEdge, ScratchNode
+from graphiti_pkm.core.facts.statuses import stated
 from graphiti_pkm.core.model.names import display_name, same_key
 from graphiti_pkm.core.model.records import Entity, Fact
 from graphiti_pkm.core.model.scratch_marks import (
@@ -90,7 +91,7 @@ def with_current_text(edge: ScratchEdge, fact: Fact) -> ScratchEdge:
         return edge
     told: dict[str, Any] = {SENTENCE: clipped(fact.text, _TEXT)}
     if not is_outdated(edge):
-        told[VALUE] = fact.value
+        told[VALUE] = stated(fact)[0]
     properties = {**edge.properties, **told}
     known = {
         group: _said(edge.relation, properties) if is_known(edge, group) else mark
@@ -178,7 +179,7 @@ def _of_facts(facts: Sequence[Fact], status: Callable[[Fact], str], group: str) 
         SENTENCE: clipped(first.text, _TEXT),
         "kind": None if first.kind == "state" else first.kind,
         "measure": first.measure,
-        VALUE: first.value,
+        VALUE: stated(first)[0],
         "unit": first.unit,
         "valid_at": first.valid_at and iso(first.valid_at),
         "invalid_at": first.invalid_at and iso(first.invalid_at),

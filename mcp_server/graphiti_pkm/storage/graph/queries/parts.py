@@ -137,11 +137,22 @@ def entities_matched(found: str, wanted: EntityFilter, kept: str = "n") -> Condi
     return f"{found} {conditions} MATCH (n)-[e:RELATES_TO]->(w) WHERE {is_so} WITH DISTINCT {kept}", {**values, **more}
 
 
+def normalised(text: str) -> str:
+    """A name without case, spaces, ``-`` and ``_``, as names are compared."""
+    return f"replace(replace(replace(toLower({text}), ' ', ''), '-', ''), '_', '')"
+
+
+_STATUS_WORD = normalised("coalesce(toStringOrNull(e.word), e.value, w.name, '')")
+
+
 def status_conditions(status: tuple[Sequence[str], datetime], recorded_until: datetime | None) -> Conditions:
-    """That the fact ``e`` to ``w`` is a status of such a value which holds; an older one is the name of its target."""
+    """That the fact ``e`` to ``w`` is a status of such a word which holds.
+
+    In older memories the word is an attribute, or the name of the target.
+    """
     parts = (
         "coalesce(e.name, '') = 'HAS_STATUS'",
-        "toLower(coalesce(e.value, w.name, '')) IN $status",
+        f"{_STATUS_WORD} IN $status",
         f"{IS_CURRENT} = 1",
         f"{RECORDED} <= $recorded_until",
     )

@@ -13,6 +13,7 @@ from graphiti_pkm.storage.graph.queries.parts import (
     entity_conditions,
     fact_columns,
     keys_after,
+    normalised,
     status_conditions,
 )
 from graphiti_pkm.storage.graph.queries.values import Query, Row, digest
@@ -25,7 +26,7 @@ _IN_GROUPS = "coalesce(e.group_id, '') IN $groups"
 _NOT_VOIDED = "NOT coalesce(e.voided, false)"
 _NEWEST_CREATED = f"WITH e, {RECORDED} AS ca, e.uuid AS id ORDER BY ca DESC, id LIMIT $limit"
 _EPISODE_ROW = f"OPTIONAL MATCH (e)<-[:OF]-(s:SearchText) RETURN {EPISODE_COLUMNS}"
-_NORMALISED = "replace(replace(replace(toLower(n.name), ' ', ''), '-', ''), '_', '')"
+_NORMALISED = normalised("n.name")
 
 _PATTERNS: dict[Direction, str] = {
     "both": "MATCH (h:Entity {uuid: $entity})-[e:RELATES_TO]-(o)",
