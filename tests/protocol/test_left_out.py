@@ -112,6 +112,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "search_nodes": {"query": "HUB"},
     "search_memory_facts": {"query": "HUB"},
     "forget": {"fact_uuid": OWN.fact},
+    "update_entity": {"summary": "A hub."},
     "load_memory_graph": {"entity_uuids": [HUB]},
     "compare_graphs": {"other": "two"},
 }
