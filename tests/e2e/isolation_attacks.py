@@ -22,6 +22,7 @@ _SHORT = re.compile(r"\b[0-9a-f]{8}\b")
 _CURSOR = re.compile(r'(?<=next_cursor)[\\": ]+[A-Za-z0-9_-]+')
 _USED = re.compile(r'(?:last_accessed|expires_at)[\\": ]+[0-9T:.+-]+')
 _UPTIME = re.compile(r'(?<=uptime_seconds)[\\": ]+[0-9]+')
+_RECORDS = {"receipt", "replaced_by", "not_same_as", "link_episodes", "unlink_episodes"}
 HARMLESS = frozenset(
     """
     episode_body name source source_description reference_time entities excluded_entity_types update_communities
@@ -30,6 +31,7 @@ HARMLESS = frozenset(
     valid_after valid_before neighbours max_connections include_invalidated direction relation order max_content_chars
     content_offset max_entities mode limit since until told_since kinds reason invalid_at episodes max_hops max_paths
     hops source_node_name edge_name fact target_node_name
+    add_aliases remove_aliases summary
     label type properties nodes edges source target node max_in_degree max_out_degree create_missing include_edges
     weight undirected max_length top_n in_place format content max_chars dry_run saved
     """.split()  # noqa: SIM905  (a list of words reads better)
@@ -74,6 +76,7 @@ def arguments_of(tool: str, own: Records) -> dict[str, Any]:
         "what_changed": {"since": "2020", "limit": 1, "group_ids": own.group},
         "retire_fact": {"fact_uuid": fact, "reason": "so it is"},
         "restore_fact": {"fact_uuid": fact, "reason": "so it is"},
+        "update_entity": {"entity_uuid": entity, "link_episodes": [episode]},
         "delete_episode": {"uuid": episode},
         "delete_entity_edge": {"uuid": fact},
         "forget": {"entity_uuid": entity},
@@ -126,7 +129,7 @@ class Attacks:
                 yield self._with(**{parameter: (HERS, NOBODYS)})
             elif parameter in {"saga", "saga_name"}:
                 yield self._with(**{parameter: (SAGA, NO_SAGA)})
-            elif "uuid" in parameter or parameter in {"receipt", "replaced_by"}:
+            elif "uuid" in parameter or parameter in _RECORDS:
                 yield from self._by_uuid(parameter, spellings, combined=combined)
             elif parameter == "facts":
                 yield self._by_replacing()

@@ -102,6 +102,7 @@ def test_it_lists_and_calls_every_tool(client: NpmClient, target: list[str]) -> 
         "get_fact_sources": {"fact_uuid": fact},
         "retire_fact": {"fact_uuid": fact, "reason": "a trial"},
         "restore_fact": {"fact_uuid": fact, "reason": "the trial is over"},
+        "update_entity": {"entity_uuid": heron, "summary": "A service."},
         "what_changed": {"since": "2020", "group_ids": group},
         "forget": {"fact_uuid": fact},
         "get_status": {},

@@ -16,13 +16,16 @@ from tests.fakes.shared_readings import share
 from tests.fakes.tables import Tables
 from tests.fakes.walks import FakeWalks
 
+from graphiti_pkm.core.identity.backlinks import back_link
 from graphiti_pkm.core.model.queries import VectorIndex
 from graphiti_pkm.core.model.records import (
     Deletions,
     Entity,
     Episode,
     Fact,
+    FactChange,
     Forgetting,
+    Mention,
     Name,
     NewVectors,
     RecordedChange,
@@ -30,7 +33,7 @@ from graphiti_pkm.core.model.records import (
     Vectors,
     WriteIntent,
 )
-from graphiti_pkm.core.model.redaction import FORGOTTEN
+from graphiti_pkm.core.model.redaction import FORGOTTEN, redacted_change
 from graphiti_pkm.errors import PkmError, Unavailable, WriteFailed
 from graphiti_pkm.storage.graph.graph_part import GraphPart
 from graphiti_pkm.storage.graph.parts.change_lists import ChangeLists
@@ -151,6 +154,7 @@ class FakeGraph:
             give(db, intent.new_vectors or NewVectors(), vectors)
             add_sagas(db, intent, vectors)
             _forget(db, intent.forgets or Forgetting())
+            _forget_updates(db, intent)
             if self.server is not None:
                 share(db, intent, self.server)
             _delete(db, intent.deletions)
@@ -197,6 +201,11 @@ def _add_nodes(db: Tables, intent: WriteIntent, vectors: Vectors) -> None:
     for entity in intent.entities:
         db.entities[entity.uuid] = entity
         _keep_vector(db, entity.uuid, vectors)
+    for change in intent.changes:
+        for name in change.entity_before.names if change.entity_before else ():
+            if name.key in db.names and db.names[name.key].entity_uuid == change.fact_uuid:
+                del db.names[name.key]
+                db.book_versions[name.group_id] = next(db.versions)
     for name in intent.names:
         _claim(db, name)
 
@@ -222,8 +231,9 @@ def _add_facts(db: Tables, intent: WriteIntent, vectors: Vectors) -> None:
 
 def _add_around_episodes(db: Tables, intent: WriteIntent, vectors: Vectors) -> None:
     for mention in intent.mentions:
-        if mention.episode_uuid in db.episodes and mention.entity_uuid in db.entities:
-            db.mentions.setdefault((mention.episode_uuid, mention.entity_uuid), mention)
+        _mention(db, mention)
+    for change in intent.changes:
+        _settle(db, change)
     for passage in intent.passages:
         if passage.episode_uuid in db.episodes:
             db.passages[passage.uuid] = passage
@@ -232,6 +242,27 @@ def _add_around_episodes(db: Tables, intent: WriteIntent, vectors: Vectors) -> N
         for uuid in uuids:
             if uuid in db.episodes:
                 db.episodes[uuid] = db.episodes[uuid].model_copy(update={"corrected": corrected})
+
+
+def _mention(db: Tables, mention: Mention) -> None:
+    pair = (mention.episode_uuid, mention.entity_uuid)
+    if pair[0] in db.episodes and pair[1] in db.entities and pair not in db.apart:
+        db.mentions.setdefault(pair, mention)
+
+
+def _settle(db: Tables, change: FactChange) -> None:
+    """The differences and mentions of an update."""
+    before, after, uuid = change.entity_before, change.entity_after, change.fact_uuid
+    if before is None or after is None:
+        return
+    db.change_ends[change.uuid] = (uuid, uuid)
+    there = db.entities.keys() | db.episodes.keys()
+    db.apart -= set(before.apart(uuid))
+    db.apart |= {pair for pair in after.apart(uuid) if there.issuperset(pair)}
+    for episode in {*before.linked, *after.unlinked} - {*after.linked}:
+        db.mentions.pop((episode, uuid), None)
+    for episode in after.linked:
+        _mention(db, back_link(uuid, episode, change.recorded_at))
 
 
 def _keep_vector(db: Tables, uuid: str, vectors: Vectors) -> None:
@@ -273,6 +304,12 @@ def _forget(db: Tables, told: Forgetting) -> None:
         _forget_names(db, left)
 
 
+def _forget_updates(db: Tables, intent: WriteIntent) -> None:
+    for uuid, change in db.changes.items() if intent.forgets else ():
+        left = redacted_change(change, change.group_id, intent)
+        db.changes[uuid] = RecordedChange(**dict(left))
+
+
 def _forget_names(db: Tables, left: RemainingNames) -> None:
     keys = {name.key for name in left.names}
     for name in [one for one in db.names.values() if one.entity_uuid == left.entity_uuid and one.key not in keys]:
@@ -305,12 +342,23 @@ def _delete(db: Tables, deletions: Deletions) -> None:
     for uuid, change in db.changes.items():
         if change.fact_uuid in gone:
             db.changes[uuid] = change.model_copy(update={"reason": None})
+    _forget_updates_of(db, deletions.entities)
+    there = db.entities.keys() | db.episodes.keys()
+    db.apart = {pair for pair in db.apart if there.issuperset(pair)}
     db.mentions = {
         (episode, entity): mention
         for (episode, entity), mention in db.mentions.items()
         if episode in db.episodes and entity in db.entities
     }
     delete_sagas(db, deletions)
+
+
+def _forget_updates_of(db: Tables, entity_uuids: Sequence[str]) -> None:
+    for uuid, change in db.changes.items():
+        if change.fact_uuid in entity_uuids:
+            nothing = dict.fromkeys(("reason", "entity_before", "entity_after"))
+            db.changes[uuid] = change.model_copy(update=nothing)
+            db.change_ends.pop(uuid, None)
 
 
 def _clear(db: Tables, group_id: str) -> None:

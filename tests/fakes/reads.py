@@ -101,6 +101,12 @@ class FakeRecords(FakePart):
             for uuid in entity_uuids
         }
 
+    async def mentioned(self, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+        return set(pairs) & (await self._db()).mentions.keys()
+
+    async def apart(self, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+        return set(pairs) & (await self._db()).apart
+
     async def name_book(self, group_id: str, known_version: int | None) -> NameBook | None:
         db = await self._db()
         version = db.book_versions.get(group_id, 0)

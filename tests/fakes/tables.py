@@ -39,6 +39,8 @@ class Tables:
     """In the order in which they were written."""
     change_ends: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Source and target of the fact of each change; not of a fact that was never there."""
+    apart: set[tuple[str, str]] = field(default_factory=set)
+    """Two entities that are not the same, or an episode that does not mention an entity."""
     sagas: dict[str, Saga] = field(default_factory=dict)
     saga_steps: list[tuple[str, str]] = field(default_factory=list)
     """Saga and episode."""

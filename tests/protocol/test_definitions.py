@@ -265,7 +265,7 @@ async def test_what_a_model_never_uses_is_not_shown_and_still_accepted(settings:
         assert "wait_seconds must be an integer from 0 to 45" in text(wrong)
 
 
-async def test_the_default_is_the_toolset_memory_with_at_most_seventeen_tools() -> None:
+async def test_the_default_is_the_toolset_memory_with_at_most_eighteen_tools() -> None:
     assert [tool.name for tool in await definitions()] == [
         "add_memory",
         "search_nodes",
@@ -280,6 +280,7 @@ async def test_the_default_is_the_toolset_memory_with_at_most_seventeen_tools() 
         "what_changed",
         "retire_fact",
         "restore_fact",
+        "update_entity",
         "delete_episode",
         "delete_entity_edge",
         "forget",

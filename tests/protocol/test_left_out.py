@@ -113,6 +113,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "search_memory_facts": {"query": "HUB"},
     "what_changed": {"since": "2020"},
     "forget": {"fact_uuid": OWN.fact},
+    "update_entity": {"summary": "A hub."},
     "load_memory_graph": {"entity_uuids": [HUB]},
     "compare_graphs": {"other": "two"},
 }

@@ -20,6 +20,7 @@ ADDS = {
     "add_triplet",
     "retire_fact",
     "restore_fact",
+    "update_entity",
     "summarize_saga",
     "build_communities",
 }

@@ -138,6 +138,10 @@ async def memory(door: AccessGate) -> None:  # noqa: C901, PLR0915 one story, re
     await call("restore_fact", fact_uuid=job, reason="It did not.")
     await call("restore_fact", fact_uuid=job, reason="Twice.")
     await call("retire_fact", fact_uuid=job, reason="It ended before.", invalid_at="2020")
+    await call("update_entity", entity_uuid=anna, name="Anna Berg", summary="A gardener.", unlink_episodes=[episode])
+    await call("update_entity", entity_uuid=anna, name="Heron", not_same_as=heron)
+    await call("update_entity", entity_uuid=anna, not_same_as=heron, add_aliases=["The gardener"])
+    await call("restore_fact", fact_uuid=anna, reason="Only a gardener.")
     await pages("what_changed", since="2024", limit=4)
     for more in ({"kinds": ["proposed"]}, {"kinds": ["voided", "restored"]}, {"entity_uuid": heron}, {"until": "2024"}):
         await call("what_changed", since="2024", **more)

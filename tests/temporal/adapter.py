@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ClassVar, Literal, Self, TypeAlias
 
-from tests.temporal.scenario import Changes, Episode, Held, Of, Period, Series
+from tests.temporal.scenario import Changes, Episode, Held, Known, Of, Period, Series, Update
 
 Capability: TypeAlias = Literal[
     "clock",  # the instant of the record can be set
@@ -24,6 +24,7 @@ Capability: TypeAlias = Literal[
     "asks",  # a write that is in doubt ends nothing and asks back, one that is wrong is refused
     "retire",
     "restore",
+    "update",  # an entity is renamed, linked, told apart, and that is undone
     "delete_fact",
     "delete_episode",
     "episodes",  # the episodes of an entity in a period
@@ -100,6 +101,25 @@ class Adapter:
         raise NotImplementedError
 
     async def restore(self, fact: str, reason: str) -> None:
+        raise NotImplementedError
+
+    async def update(self, wanted: Update, episodes: dict[str, str]) -> None:
+        """``episodes``: ids by name."""
+        raise NotImplementedError
+
+    async def undo(self, entity: str) -> None:
+        raise NotImplementedError
+
+    async def rebuild(self) -> None:
+        """Make the graph anew from the journal."""
+        raise NotImplementedError
+
+    async def entity(self, known: Known) -> dict[str, object]:
+        """``name``, ``type``, ``summary`` and ``sentences`` (sorted)."""
+        raise NotImplementedError
+
+    async def alike(self, name: str, alias: str) -> bool:
+        """Whether it is reported that another has the name ``alias`` when ``name`` is declared with it."""
         raise NotImplementedError
 
     async def delete_fact(self, fact: str) -> None:

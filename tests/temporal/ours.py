@@ -14,7 +14,7 @@ from tests.integration.rows_support import in_one_task
 from tests.neo4j_server import Neo4jAddress, empty, given_address, started
 from tests.protocol.support import text
 from tests.temporal.adapter import Adapter, Capability, ChangeAnswer, FactAnswer, ParsedRequest, ReadingAnswer, Refused
-from tests.temporal.scenario import Changes, Episode, Held, Of, Period, Series
+from tests.temporal.scenario import Changes, Episode, Held, Known, Of, Period, Series, Update
 
 from graphiti_pkm.bootstrap import Memory, _assemble, open_memory
 from graphiti_pkm.server.app import build_server
@@ -22,6 +22,7 @@ from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.toolkit.services import Services
 
 _MOST_CHANGES = 50
+_ROWS = 500
 _DOUBTS = frozenset({"ambiguous_replacement", "possible_conflict", "empty_interval", "proposed_ending"})
 
 
@@ -57,6 +58,7 @@ class GraphitiPkm(Adapter):
     async def _serve(self, zone: str) -> AsyncIterator[Client]:
         settings = Settings(data_dir=self._directory, timezone=zone, **self._database)
         async with open_memory(settings, now=self._clock) as memory:
+            self._memory = memory
 
             @asynccontextmanager
             async def services() -> AsyncIterator[Services]:
@@ -96,11 +98,50 @@ class GraphitiPkm(Adapter):
     async def restore(self, fact: str, reason: str) -> None:
         await self._call("restore_fact", fact_uuid=fact, reason=reason)
 
+    async def update(self, wanted: Update, episodes: dict[str, str]) -> None:
+        given = wanted.model_dump(exclude_none=True, exclude={"entity", "not_same_as"})
+        for field in ("unlink_episodes", "link_episodes"):
+            if field in given:
+                given[field] = [episodes[name] for name in given[field]]
+        other = None if wanted.not_same_as is None else await self._entity(wanted.not_same_as)
+        uuid = await self._entity(wanted.entity)
+        await self._call("update_entity", entity_uuid=uuid, not_same_as=other, **given)
+
+    async def undo(self, entity: str) -> None:
+        await self._call("restore_fact", fact_uuid=await self._entity(entity), reason="That was a mistake.")
+
+    async def rebuild(self) -> None:
+        await self._memory.context.graph.clear()
+        after = 0
+        while rows := await self._memory.context.journal.rows(after, _ROWS):
+            for row in rows:
+                await self._memory.context.graph.writer.apply(row.intent, row.vectors)
+            after = rows[-1].seq
+
+    async def entity(self, known: Known) -> dict[str, object]:
+        uuid = await self._entity(known.entity)
+        page = await self._call("get_entity_connections", entity_uuid=uuid, known_at=known.known_at)
+        (node,) = (await self._call("search_nodes", names=[known.entity], group_ids=self._group))["nodes"]
+        now = {"name": node["name"], "type": (node["labels"][1:] or [None])[0], "summary": node["summary"]}
+        was = page.get("known_as") or now
+        assert page["entity"] == was["name"]
+        return {**was, "type": was.get("type"), "sentences": sorted(fact["fact"] for fact in page["facts"])}
+
+    async def alike(self, name: str, alias: str) -> bool:
+        entities = [{"name": name, "aliases": [alias]}]
+        answer = await self._call("add_memory", episode_body="A note.", group_id=self._group, entities=entities)
+        return any(one["what"] == "alias_taken" for one in answer["needs_attention"])
+
     async def changes(self, period: Changes) -> list[ChangeAnswer]:
         page = await self._call("what_changed", **period.model_dump(), group_ids=self._group, limit=_MOST_CHANGES)
         assert not page["truncated"]
         return [
-            ChangeAnswer(datetime.fromisoformat(one["at"]), one["change"], one["fact_uuid"], one["reason"] or "")
+            ChangeAnswer(
+                datetime.fromisoformat(one["at"]),
+                one["change"],
+                one.get("fact_uuid") or one["entity"],
+                one.get("reason") or "",
+            )
             for one in page["changes"]
         ]
 

@@ -53,7 +53,10 @@ class _Play:
             differences += [f"step {number}: {difference}" for difference in await self._do(step)]
         for number, question in enumerate(self._scenario.questions, 1):
             await self._clock(question.at or self._scenario.steps[-1].at)
-            differences += [f"question {number}: {difference}" for difference in await self._ask(question)]
+            differences += [
+                f"question {number}: {difference}"
+                for difference in await (self._ask_entity if question.entity or question.alike else self._ask)(question)
+            ]
         return differences
 
     async def _clock(self, now: datetime) -> None:
@@ -86,6 +89,12 @@ class _Play:
             )
         elif step.restore is not None:
             await adapter.restore(self._facts[step.restore.fact], step.restore.reason)
+        elif step.update is not None:
+            await adapter.update(step.update, self._episodes)
+        elif step.undo is not None:
+            await adapter.undo(step.undo)
+        elif step.rebuild:
+            await adapter.rebuild()
         elif step.delete_fact is not None:
             await adapter.delete_fact(self._facts[step.delete_fact])
         elif step.delete_episode is not None:
@@ -144,6 +153,14 @@ class _Play:
         assert question.months is not None
         counts = {month: str(count) for month, count in (await self._adapter.months(question.months)).items()}
         return _compare("months", question.expect, counts)
+
+    async def _ask_entity(self, question: Question) -> list[str]:
+        if question.entity is not None:
+            found_entity = await self._adapter.entity(question.entity)
+            return _compare("entity", question.expect, {key: found_entity.get(key) for key in question.expect})
+        assert question.alike is not None
+        is_reported = await self._adapter.alike(question.alike[0], question.alike[1])
+        return _compare("alike", question.expect, is_reported)
 
     async def _ask_changes(self, question: Question) -> list[str]:
         assert question.changes is not None

@@ -73,6 +73,20 @@ class Restore(Part):
     reason: str = "That was a mistake."
 
 
+class Update(Part):
+    """An entity put right, by the name that it has now; episodes and other entities by their names."""
+
+    entity: str
+    name: str | None = None
+    type: str | None = None
+    summary: str | None = None
+    add_aliases: list[str] | None = None
+    remove_aliases: list[str] | None = None
+    not_same_as: str | None = None
+    unlink_episodes: list[str] | None = None
+    link_episodes: list[str] | None = None
+
+
 class Step(Part):
     """One thing done at an instant of the record's clock."""
 
@@ -80,6 +94,11 @@ class Step(Part):
     tell: Episode | None = None
     retire: Retire | None = None
     restore: Restore | None = None
+    update: Update | None = None
+    undo: str | None = None
+    """The entity whose last update is undone."""
+    rebuild: bool = False
+    """The graph is made anew from the journal."""
     delete_fact: str | None = None
     delete_episode: str | None = None
     asks: bool | None = None
@@ -89,8 +108,8 @@ class Step(Part):
 
     @model_validator(mode="after")
     def _one_act(self) -> "Step":
-        acts = (self.tell, self.retire, self.restore, self.delete_fact, self.delete_episode)
-        if sum(act is not None for act in acts) != 1:
+        acts = (self.tell, self.retire, self.restore, self.update, self.undo, self.delete_fact, self.delete_episode)
+        if sum(act is not None for act in acts) + self.rebuild != 1:
             raise ValueError("a step does exactly one thing")
         return self
 
@@ -157,11 +176,19 @@ class Expected(Part):
 class ExpectedChange(Part):
     """A change of the record; of those of one instant the order is free."""
 
-    kind: Literal["added", "retired", "voided", "restored", "proposed", "rejected", "deleted"]
+    kind: Literal["added", "retired", "voided", "restored", "proposed", "rejected", "deleted", "updated"]
     fact: str
-    """Its ref."""
+    """Its ref; of an update the name that the entity has now."""
     reason: str | None = None
     """Words that the reason has, where one was given."""
+
+
+class Known(Part):
+    """An entity as the record knows it: its name, type and summary, and our sentences about it."""
+
+    entity: str
+    """By a name that it has now."""
+    known_at: str | None = None
 
 
 class Question(Part):
@@ -176,13 +203,19 @@ class Question(Part):
     months: str | None = None
     standing: str | None = None
     """Entities whose status is this word, or of this class; by name."""
+    entity: Known | None = None
+    alike: list[str] | None = None
+    """Two names: whether declaring the second as another name of the first is reported."""
     expect: Any
     possible: list[str] | None = None
     """Of ``held``: what is listed apart, because it may have held before it was known."""
 
     @model_validator(mode="after")
     def _one_question(self) -> "Question":
-        asked = (self.held, self.history, self.series, self.changes, self.episodes, self.months, self.standing)
+        asked = (
+            *(self.held, self.history, self.series, self.changes, self.episodes, self.months, self.standing),
+            *(self.entity, self.alike),
+        )
         if sum(one is not None for one in asked) != 1:
             raise ValueError("a question asks exactly one thing")
         return self
@@ -224,11 +257,11 @@ def _needs(scenario: Scenario) -> Iterator[str]:
     if scenario.zone != "UTC":
         yield "zone"
     for step in scenario.steps:
-        yield from (name for name in ("retire", "restore", "delete_fact", "delete_episode") if getattr(step, name))
-        if step.asks is not None or (step.refused and step.tell):
-            yield "asks"
+        yield from _step_needs(step)
     for question in scenario.questions:
         yield from (name for name in _OWN if getattr(question, name))
+        if question.entity or question.alike:
+            yield "update"
         if question.changes:
             yield "clock"
             if question.changes.told_since:
@@ -240,6 +273,14 @@ def _needs(scenario: Scenario) -> Iterator[str]:
                 yield from ("known_at", "clock")
             if question.possible:
                 yield "possible"
+
+
+def _step_needs(step: Step) -> Iterator[str]:
+    yield from (name for name in ("retire", "restore", "delete_fact", "delete_episode") if getattr(step, name))
+    if step.update or step.undo or step.rebuild:
+        yield "update"
+    if step.asks is not None or (step.refused and step.tell):
+        yield "asks"
 
 
 class _Plain(yaml.SafeLoader):

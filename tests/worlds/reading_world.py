@@ -18,6 +18,7 @@ from graphiti_pkm.capabilities.forget.service import Forgetting
 from graphiti_pkm.capabilities.history.assembly import CHANGE_LISTS
 from graphiti_pkm.capabilities.history.changes import Changes
 from graphiti_pkm.capabilities.history.retiring import Retiring
+from graphiti_pkm.capabilities.history.updating import Updating
 from graphiti_pkm.capabilities.search.assembly import NEIGHBOURS
 from graphiti_pkm.capabilities.search.episodes import EpisodeSearch
 from graphiti_pkm.capabilities.search.service import Searching
@@ -57,7 +58,9 @@ class World:
         self.sources = Sources(context, self.groups, walks)
         self.paths = Paths(context, self.groups, walks)
         self.changes = Changes(context, self.groups, lists)
-        self.retiring = Retiring(context, self.groups, Committer(context))
+        self.retiring = Retiring(
+            context, self.groups, Committer(context), Updating(context, self.groups, Committer(context))
+        )
         self.deleting = Deleting(context, self.groups, Committer(context))
         self.forgetting = Forgetting(context, self.groups, Committer(context))
         self.jobs = Jobs(context, Committer(context))

@@ -10,6 +10,7 @@ from graphiti_pkm.capabilities.history.assembly import CHANGE_LISTS
 from graphiti_pkm.capabilities.history.changes import Changes
 from graphiti_pkm.capabilities.history.requests import RetireFact
 from graphiti_pkm.capabilities.history.retiring import Retiring
+from graphiti_pkm.capabilities.history.updating import Updating
 from graphiti_pkm.capabilities.remember.service import Writing
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.rules import is_current
@@ -41,7 +42,8 @@ class WritingWorld:
         groups = Groups(self.graph, self.context.settings)
         self.writing = Writing(self.context, groups, Committer(self.context))
         self.changes = Changes(self.context, groups, self.graph.part(CHANGE_LISTS))
-        self.retiring = Retiring(self.context, groups, Committer(self.context))
+        self.updating = Updating(self.context, groups, Committer(self.context))
+        self.retiring = Retiring(self.context, groups, Committer(self.context), self.updating)
 
     async def tell(
         self, body: str = "A note.", *facts: dict[str, Any], caller: Caller = LOCAL, **fields: Any

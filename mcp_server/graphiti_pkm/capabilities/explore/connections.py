@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
 
 from graphiti_pkm.capabilities.explore.requests import GetEntityConnections
+from graphiti_pkm.core.facts.history import MOST_EVENTS, known_state
 from graphiti_pkm.core.model.access import Caller
-from graphiti_pkm.core.model.answers import ConnectionsResponse, NeighbourView
+from graphiti_pkm.core.model.answers import ConnectionsResponse, KnownEntityView, NeighbourView
 from graphiti_pkm.core.model.queries import FactFilter
 from graphiti_pkm.core.reading.fact_lists import FactLists, Listed, joined
 from graphiti_pkm.core.reading.paging import CONNECTIONS, budget, fit, text_size
@@ -14,6 +16,7 @@ from graphiti_pkm.core.reading.reader import Anchor, Start
 from graphiti_pkm.core.reading.views import clipped, item_sizes
 
 _NEIGHBOURS = 200
+_SUMMARY = 1_000
 _NEIGHBOUR_SHARE = 4
 """At most this fraction (1 / n) of an answer is used for counts per neighbour."""
 
@@ -72,8 +75,9 @@ class Connections(FactLists):
                 asked=anchor.uuid,
                 replaced_by=replaced.get(fact.uuid),
             )
-            for fact in page.facts[:limit]
+            for fact in await self._as_known(page.facts[:limit], anchor.group_ids, known.at)
         ]
+        former = await self._former(anchor, known.at)
         room = budget((CONNECTIONS, limit))
         listed = _listed(neighbours, room // _NEIGHBOUR_SHARE)
         kept = fit(item_sizes(views, anchor.group_ids), room - text_size([item.model_dump() for item in listed or ()]))
@@ -94,12 +98,25 @@ class Connections(FactLists):
                 note=joined(read_as, known.note, self._states_only(anchor, instant, page.total)),
             ),
             facts=views[:kept],
-            entity=anchor.entity and clipped(anchor.entity.name, 200),
+            entity=anchor.entity and clipped(former.name if former else anchor.entity.name, 200),
+            known_as=former,
             neighbours=listed,
             neighbours_total=len(neighbours) if neighbours and len(neighbours) <= _NEIGHBOURS else None,
             neighbours_others=page.total - sum(item.facts for item in listed)
             if listed is not None and neighbours is not None and len(listed) < len(neighbours)
             else None,
+        )
+
+    async def _former(self, anchor: Anchor, known_at: datetime | None) -> KnownEntityView | None:
+        """The entity as the record knew it; None if it is the same today."""
+        if known_at is None or anchor.entity is None:
+            return None
+        events = await self._graph.changes.fact_changes([anchor.uuid], anchor.group_ids, MOST_EVENTS)
+        state = known_state(events[anchor.uuid], known_at)
+        if state is None:
+            return None
+        return KnownEntityView(
+            name=clipped(state.name, 200), type=state.label, summary=clipped(state.summary, _SUMMARY)
         )
 
     async def _neighbours(self, anchor: Anchor, wanted: FactFilter, start: Start) -> list[NeighbourView] | None:

@@ -4,10 +4,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from graphiti_pkm.capabilities.forget.text import TextPredicate, sentences_in
-from graphiti_pkm.capabilities.forget.trace import DerivedText, RemovalContext
+from graphiti_pkm.capabilities.forget.trace import DerivedText, RemovalContext, words_of_claim
 from graphiti_pkm.capabilities.forget.words import VanishedWords, words_in
 from graphiti_pkm.core.model.names import name_key
-from graphiti_pkm.core.model.records import Entity, RemainingNames
+from graphiti_pkm.core.model.records import Entity, Fact, RemainingNames
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,8 @@ class DerivedData:
     """Entities whose earlier texts are removed from the journal."""
     facts: tuple[str, ...] = ()
     """Facts that only the journal contains."""
+    reworded: tuple[Fact, ...] = ()
+    """Facts of the graph that the journal contains in other words, too."""
     entities: tuple[str, ...] = ()
     """Entities that only the journal contains."""
     reasons: frozenset[str] = frozenset()
@@ -49,7 +51,14 @@ def find_derived_data(
     texts = [one for one in trace.of("summary", "name") if vanished.holds(one.text) or says(one.text)]
     unseen = [one for one in trace.of("fact") if one.uuid not in around.facts]
     facts = [one for one in unseen if goes(one.text) or vanished.marks(one.text)]
+    former = [
+        one for one in trace.of("fact") if one.uuid in around.facts and (goes(one.text) or vanished.marks(one.text))
+    ]
+    reworded_facts = {
+        one.uuid: around.facts[one.uuid] for one in former if one.text != words_of_claim(around.facts[one.uuid])
+    }
     return DerivedData(
+        reworded=tuple(reworded_facts.values()),
         names=tuple(names.left()),
         aliases=tuple(sorted(names.gone)),
         older=frozenset(one.uuid for one in texts if one.kind == "summary" and one.uuid in entities) - set(lost),

@@ -96,14 +96,21 @@ class ForgetPlan:
         return not (
             (self.removed or self._titles or self.gone or self.entities or self.reworded or self.reasons)
             or (self.relations or self.sagas or self.material.target.beside.members)
-            or (derived.names or derived.older or derived.facts or derived.entities or derived.answers)
+            or (
+                derived.names
+                or derived.older
+                or derived.facts
+                or derived.reworded
+                or derived.entities
+                or derived.answers
+            )
         )
 
     @property
     def _in_journal(self) -> int:
         """Data that only the journal still has: earlier texts and deleted facts."""
         derived, reworded = self.derived, {one.uuid for one in self.reworded}
-        return len(derived.older - reworded) + len(derived.facts) + len(derived.entities)
+        return len(derived.older - reworded) + len(derived.facts) + len(derived.reworded) + len(derived.entities)
 
     def states_or_suggests(self, text: str) -> bool:
         """Whether a text states it, or probably consists of words that no remaining text contains."""
@@ -184,7 +191,7 @@ class ForgetPlan:
                 for uuid in sorted(around - lost)
                 if uuid in material.entities
             ),
-            facts=tuple(self.left),
+            facts=tuple({fact.uuid: fact for fact in (*self.derived.reworded, *self.left)}.values()),
             sagas=tuple(self.sagas),
             passages=() if deletes else tuple(part for one in redactions for part in one.passages()),
             deletions=Deletions(
@@ -227,8 +234,10 @@ def plan_forgetting(material: Material) -> ForgetPlan:
     near = frozenset[str]().union(*material.mentioned.values())
     vanished = material.around.vanished
     derived = find_derived_data(material.around, says, material.entities, near, lost)
+    gone = {fact.uuid for fact in facts.gone}
     derived = replace(
         derived,
+        reworded=tuple(fact for fact in derived.reworded if fact.uuid not in gone),
         older=derived.older | (target.beside.typed & material.entities.keys()) - lost,
         facts=tuple(sorted(target.beside.only_kept.union(derived.facts))),
         entities=tuple(sorted((target.beside.typed - material.entities.keys()).union(derived.entities))),

@@ -10,7 +10,7 @@ from graphiti_pkm.capabilities.forget.words import NO_VANISHED_WORDS, RemovedWor
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.model.name_forms import identifier_words
 from graphiti_pkm.core.model.queries import EpisodeFilter
-from graphiti_pkm.core.model.records import Entity, Fact, Name, WriteIntent
+from graphiti_pkm.core.model.records import Entity, Fact, FactChange, Name, WriteIntent
 from graphiti_pkm.core.ports.erasing import RowContent
 from graphiti_pkm.core.waiting import in_thread
 
@@ -248,6 +248,7 @@ def _texts_of(intent: WriteIntent) -> Iterator[DerivedText]:
         yield DerivedText("fact", fact.uuid, words_of_claim(fact))
         yield DerivedText("relation", fact.uuid, " ".join(identifier_words(fact.relation)))
     for change in intent.changes:
+        yield from _states_of(change)
         if change.reason:
             yield DerivedText("reason", change.uuid, change.reason)
     for saga in intent.sagas:
@@ -259,6 +260,16 @@ def _texts_of(intent: WriteIntent) -> Iterator[DerivedText]:
         yield DerivedText("title", episode.uuid, episode.source_description)
         steering = json.dumps(intent.steering, ensure_ascii=False) if intent.steering else ""
         yield DerivedText("note", episode.uuid, " ".join((steering, *(one.instructions for one in intent.extractions))))
+
+
+def _states_of(change: FactChange) -> Iterator[DerivedText]:
+    """What an entity was before and after an update."""
+    for state in filter(None, (change.entity_before, change.entity_after)):
+        yield DerivedText("summary", change.fact_uuid, state.summary)
+        yield DerivedText("type", change.fact_uuid, " ".join(identifier_words(state.label or "")))
+        for name in state.names:
+            for text in (name.text, *name.spellings):
+                yield DerivedText("name", name.entity_uuid, text, name.key)
 
 
 def every_text_of(row: RowContent) -> Iterator[DerivedText]:

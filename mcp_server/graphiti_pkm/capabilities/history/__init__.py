@@ -1,4 +1,4 @@
-"""Shows what changed in the record, ends a fact by hand and undoes an ending.
+"""Shows what changed in the record, ends a fact or corrects an entity by hand and undoes it.
 
 The rules for endings are in ``core/facts``.
 """

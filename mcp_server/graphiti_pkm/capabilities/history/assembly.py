@@ -3,7 +3,8 @@
 from graphiti_pkm.capabilities.history.changes import Changes
 from graphiti_pkm.capabilities.history.ports import GraphChangeLists
 from graphiti_pkm.capabilities.history.retiring import Retiring
-from graphiti_pkm.capabilities.history.tools import CHANGES, RETIRING
+from graphiti_pkm.capabilities.history.tools import CHANGES, RETIRING, UPDATING
+from graphiti_pkm.capabilities.history.updating import Updating
 from graphiti_pkm.storage.graph.graph_part import GraphPart
 from graphiti_pkm.storage.graph.parts.change_lists import ChangeLists
 from graphiti_pkm.storage.graph.sqlite.changes import SqliteChangeLists
@@ -15,9 +16,11 @@ CHANGE_LISTS = GraphPart[GraphChangeLists](cypher=ChangeLists, sqlite=SqliteChan
 
 def build(kernel: Kernel) -> Built:
     """Build the services under the keys that the tools use."""
+    updating = Updating(kernel.context, kernel.groups, kernel.committer)
     return Built(
         {
+            UPDATING: updating,
             CHANGES: Changes(kernel.context, kernel.groups, kernel.parts.part(CHANGE_LISTS)),
-            RETIRING: Retiring(kernel.context, kernel.groups, kernel.committer),
+            RETIRING: Retiring(kernel.context, kernel.groups, kernel.committer, updating),
         }
     )

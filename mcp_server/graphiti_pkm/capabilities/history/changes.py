@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from graphiti_pkm.capabilities.history.models import ChangesResponse, ChangeView
+from graphiti_pkm.capabilities.history.models import ChangesResponse, ChangeView, EntityStateView
 from graphiti_pkm.capabilities.history.ports import GraphChangeLists
 from graphiti_pkm.capabilities.history.requests import WhatChanged
 from graphiti_pkm.core.context import Context
@@ -14,7 +14,7 @@ from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.changes import ChangeFilter
 from graphiti_pkm.core.model.places import Place
 from graphiti_pkm.core.model.queries import Window
-from graphiti_pkm.core.model.records import Fact, RecordedChange
+from graphiti_pkm.core.model.records import EntityState, Fact, RecordedChange
 from graphiti_pkm.core.model.times import day_bounds, iso, show_time
 from graphiti_pkm.core.reading.excerpts import supporting_sentence
 from graphiti_pkm.core.reading.paging import CHANGES, budget, fit
@@ -27,6 +27,8 @@ _EVER = datetime(1, 1, 1, tzinfo=UTC)
 _OPENING = 20_000
 """Characters of an episode that are searched for the sentence supporting a fact."""
 _WORDS = 200
+_SUMMARY = 300
+_LINKS = 10
 _BY_RECORD = (
     "By when it was recorded; for the dates of the notes use told_since, for when it held search_memory_facts "
     "(valid_after) or get_entity_connections."
@@ -115,7 +117,9 @@ class Changes(Reader):
         """The changes with their facts and words; a deleted fact has neither."""
         replacing = [change.replaced_by for change in changes if change.replaced_by]
         proposed = [change.fact_uuid for change in changes if change.kind == "proposed"]
-        recorded, events = await asyncio.gather(
+        updated = list(dict.fromkeys(change.fact_uuid for change in changes if change.entity_after))
+        entities, recorded, events = await asyncio.gather(
+            self._graph.records.get_entities(updated, group_ids),
             self._facts([*(change.fact_uuid for change in changes), *replacing], group_ids),
             self._graph.changes.fact_changes(list(dict.fromkeys(proposed)), group_ids, MOST_EVENTS),
         )
@@ -125,7 +129,13 @@ class Changes(Reader):
             self._words(changes, recorded, group_ids),
             self._graph.episodes.episode_places(sorted(causes), group_ids),
         )
-        return [self._view(change, recorded, notes, words.get(change.uuid), waiting, caller) for change in changes]
+        names = {entity.uuid: entity.name for entity in entities}
+        return [
+            self._update_view(change, names, caller)
+            if change.entity_after
+            else self._view(change, recorded, notes, words.get(change.uuid), waiting, caller)
+            for change in changes
+        ]
 
     async def _facts(self, uuids: Iterable[str], group_ids: Sequence[str]) -> dict[str, Fact]:
         found = await self._graph.records.get_facts(list(dict.fromkeys(uuids)), group_ids)
@@ -157,6 +167,21 @@ class Changes(Reader):
         said = await in_thread(sentences)
         return {uuid: clipped(" ".join(text.split()), _WORDS) for uuid, text in {**said, **quotes}.items() if text}
 
+    def _update_view(self, change: RecordedChange, names: Mapping[str, str], caller: Caller) -> ChangeView:
+        """An update of an entity, or its undoing."""
+        name = names.get(change.fact_uuid)
+        return ChangeView(
+            change=change.kind,
+            at=iso(change.recorded_at),
+            entity_uuid=change.fact_uuid,
+            entity=name and clipped(name, _WORDS),
+            group_id=self._groups.public(change.group_id),
+            before=_state_view(change.entity_before, change.entity_after),
+            after=_state_view(change.entity_after, change.entity_before),
+            reason=change.reason,
+            by=change.caller if change.caller != caller.principal else None,
+        )
+
     def _view(
         self,
         change: RecordedChange,
@@ -185,6 +210,21 @@ class Changes(Reader):
             episode_uuid=_episode_of(change, facts),
             by=change.caller if change.caller != caller.principal else None,
         )
+
+
+def _state_view(state: EntityState | None, other: EntityState | None) -> EntityStateView | None:
+    """What differs in the other state."""
+    if state is None or other is None:
+        return None
+    return EntityStateView(
+        name=clipped(state.name, _WORDS) if state.name != other.name else None,
+        type=state.label if state.label != other.label else None,
+        summary=clipped(state.summary, _SUMMARY) if state.summary != other.summary else None,
+        aliases=[clipped(name.text, _WORDS) for name in state.names if name.is_alias] or None,
+        not_same_as=list(state.not_same_as) or None,
+        linked=list(state.linked[:_LINKS]) or None,
+        unlinked=list(state.unlinked[:_LINKS]) or None,
+    )
 
 
 def _episode_of(change: RecordedChange, facts: Mapping[str, Fact]) -> str | None:

@@ -1,23 +1,51 @@
 """What a caller sees of changes: what became of facts, and a fact after it was ended or restored."""
 
-from graphiti_pkm.core.model.answers import Answer, FactResponse, Page
+from graphiti_pkm.core.model.answers import Answer, FactView, NodeView, Page
 from graphiti_pkm.core.model.records import ChangeKind
 
 
-class ChangedFactResponse(FactResponse):
+class ChangedFactResponse(Answer):
+    message: str
+    fact: FactView | None = None
+    node: NodeView | None = None
+    """The entity, if an update of it was undone."""
     changed: bool
     """False: it was so already, and nothing was stored."""
 
 
+class UpdatedEntityResponse(Answer):
+    message: str
+    node: NodeView
+    changed: bool
+    """False: it was so already, and nothing was stored."""
+
+
+class EntityStateView(Answer):
+    """What an update changed about an entity, as it was or as it became."""
+
+    name: str | None = None
+    type: str | None = None
+    summary: str | None = None
+    aliases: list[str] | None = None
+    not_same_as: list[str] | None = None
+    linked: list[str] | None = None
+    unlinked: list[str] | None = None
+
+
 class ChangeView(Answer):
-    """What became of one fact."""
+    """What became of one fact, or of one entity (``entity_uuid``)."""
 
     change: ChangeKind
     at: str
     """When it was recorded."""
     told_at: str | None = None
     """The date of the note that caused it."""
-    fact_uuid: str
+    fact_uuid: str | None = None
+    entity_uuid: str | None = None
+    entity: str | None = None
+    """Its present name."""
+    before: EntityStateView | None = None
+    after: EntityStateView | None = None
     group_id: str
     fact: str | None = None
     """Null once the fact is deleted."""

@@ -35,5 +35,20 @@ class RetireFact(Request):
 
 
 class RestoreFact(Request):
-    fact_uuid: FactUuid
+    fact_uuid: Annotated[str, Field(description="from search_memory_facts or what_changed, or an updated entity's")]
     reason: Reason
+
+
+Several: TypeAlias = Annotated[list[str], BeforeValidator(as_list), Field(max_length=20)]
+
+
+class UpdateEntity(Request):
+    entity_uuid: Annotated[str, Field(description="from search_nodes")]
+    name: Annotated[str | None, Field(description="new name; the old one stays an alias")] = None
+    type: str | None = None
+    summary: Annotated[str | None, Field(max_length=2000)] = None
+    add_aliases: Several | None = None
+    remove_aliases: Several | None = None
+    not_same_as: Annotated[str | None, Field(description="uuid of another entity")] = None
+    unlink_episodes: Annotated[Several | None, Field(description="uuids of episodes that do not mean it")] = None
+    link_episodes: Annotated[Several | None, Field(description="that do")] = None

@@ -6,6 +6,7 @@ from uuid import uuid4
 
 from graphiti_pkm.capabilities.history.models import ChangedFactResponse
 from graphiti_pkm.capabilities.history.requests import RestoreFact, RetireFact
+from graphiti_pkm.capabilities.history.updating import Updating
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts import rules
 from graphiti_pkm.core.facts.history import (
@@ -23,7 +24,7 @@ from graphiti_pkm.core.model.records import Fact, FactChange, RecordedChange, Wr
 from graphiti_pkm.core.model.request_checks import check_text
 from graphiti_pkm.core.model.times import parse_instant, show_time
 from graphiti_pkm.core.reading.views import Views
-from graphiti_pkm.errors import InvalidInput, NotAllowed
+from graphiti_pkm.errors import InvalidInput, NotAllowed, NotFound
 from graphiti_pkm.storage.commit import Committer
 
 _MAX_REASON = 500
@@ -35,11 +36,12 @@ _SHOWN_UUID = 8
 class Retiring:
     """``retire_fact`` and ``restore_fact``."""
 
-    def __init__(self, context: Context, groups: Groups, committer: Committer) -> None:
+    def __init__(self, context: Context, groups: Groups, committer: Committer, updating: Updating) -> None:
         self._context = context
         self._graph = context.graph
         self._groups = groups
         self._committer = committer
+        self._updating = updating
         self._zone = context.settings.zone
         self._views = Views(groups, context.settings.zone, context.now)
 
@@ -94,14 +96,17 @@ class Retiring:
         )
 
     async def restore_fact(self, caller: Caller, request: RestoreFact) -> ChangedFactResponse:
-        """Undo the last ending or correction of a fact, or reject the proposal for it.
+        """Undo the last ending or correction of a fact or update of an entity, or reject the proposal for a fact.
 
         Raises:
             NotFound: the uuid names no fact.
         """
         reason, visible = await self._checked(caller, request.reason)
-        whole = await resolve_within(self._graph, visible, "fact", request.fact_uuid)
-        group = (await self._fact(whole, visible)).group_id
+        try:
+            whole = await resolve_within(self._graph, visible, "fact", request.fact_uuid)
+            group = (await self._fact(whole, visible)).group_id
+        except NotFound:
+            return await self._restore_entity(caller, request.fact_uuid, visible, reason)
         async with self._context.locks.hold(group):
             await self._committer.catch_up(group)
             fact, events = await self._fact(whole, visible), await self._events(whole, visible)
@@ -133,6 +138,16 @@ class Retiring:
             fact=self._views.fact(back, now),
             changed=True,
         )
+
+    async def _restore_entity(
+        self, caller: Caller, uuid: str, group_ids: Sequence[str], reason: str
+    ) -> ChangedFactResponse:
+        """Undo an update. Raises NotFound, as of a fact: what is asked for is neither."""
+        try:
+            undone = await self._updating.undo(caller, uuid, group_ids, reason)
+        except NotFound:
+            raise unknown("fact", uuid.strip().lower()) from None
+        return ChangedFactResponse(message=undone.message, node=undone.node, changed=undone.changed)
 
     async def _checked(self, caller: Caller, reason: str) -> tuple[str, tuple[str, ...]]:
         """The reason as stored, and the groups the caller may change."""

@@ -2,17 +2,19 @@
 
 from typing import TYPE_CHECKING
 
-from graphiti_pkm.capabilities.history.models import ChangedFactResponse, ChangesResponse
-from graphiti_pkm.capabilities.history.requests import RestoreFact, RetireFact, WhatChanged
+from graphiti_pkm.capabilities.history.models import ChangedFactResponse, ChangesResponse, UpdatedEntityResponse
+from graphiti_pkm.capabilities.history.requests import RestoreFact, RetireFact, UpdateEntity, WhatChanged
 from graphiti_pkm.toolkit.call import Call
 from graphiti_pkm.toolkit.services import ServiceKey
 
 if TYPE_CHECKING:  # services are loaded after the tools are listed
     from graphiti_pkm.capabilities.history.changes import Changes
     from graphiti_pkm.capabilities.history.retiring import Retiring
+    from graphiti_pkm.capabilities.history.updating import Updating
 
 CHANGES: ServiceKey["Changes"] = ServiceKey("changes")
 RETIRING: ServiceKey["Retiring"] = ServiceKey("retiring")
+UPDATING: ServiceKey["Updating"] = ServiceKey("updating")
 
 
 async def what_changed(call: Call, request: WhatChanged) -> ChangesResponse:
@@ -33,8 +35,17 @@ async def retire_fact(call: Call, request: RetireFact) -> ChangedFactResponse:
     return await call.services[RETIRING].retire_fact(call.caller, request)
 
 
+async def update_entity(call: Call, request: UpdateEntity) -> UpdatedEntityResponse:
+    """Correct an entity: rename it, its type, summary, aliases, what it is not, which episodes mean it.
+
+    Use when a name is wrong, two were mixed up, or an episode means another; for facts use add_memory or retire_fact
+    instead. All of it is done or nothing; history stays, restore_fact with its uuid undoes it.
+    """
+    return await call.services[UPDATING].update_entity(call.caller, request)
+
+
 async def restore_fact(call: Call, request: RestoreFact) -> ChangedFactResponse:
-    """Undo what last ended or corrected a fact, or reject a proposal; what replaced it stays.
+    """Undo what last ended or corrected a fact or updated an entity, or reject a proposal; what replaced it stays.
 
     Use when something was ended wrongly. To end a fact use retire_fact instead.
     """

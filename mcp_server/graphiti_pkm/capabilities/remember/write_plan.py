@@ -29,6 +29,7 @@ from graphiti_pkm.core.model.records import (
     Vectors,
     WriteIntent,
     WriteKind,
+    in_order,
 )
 from graphiti_pkm.core.reading.snapshot import Snapshot
 from graphiti_pkm.settings.loader import RetirementPolicy
@@ -228,7 +229,11 @@ def _about_names(
     named = {one.entity.uuid for one in resolution.all}
     attention = []
     undeclared = []
-    taken = {(one.alias, one.wanted_for.entity.uuid, one.holder_uuid): one for one in resolution.taken}
+    taken = {
+        (one.alias, one.wanted_for.entity.uuid, one.holder_uuid): one
+        for one in resolution.taken
+        if in_order(one.wanted_for.entity.uuid, one.holder_uuid) not in snapshot.apart
+    }
     for one in resolution.all:
         if not one.is_new or one.is_derived or one.entity.uuid == resolution.person_uuid:
             continue

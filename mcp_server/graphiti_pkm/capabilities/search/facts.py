@@ -188,7 +188,7 @@ class FactSearch(FactLists):
                 replaced_by=replaced.get(fact.uuid),
                 score=scores.get(fact.uuid),
             )
-            for fact in facts
+            for fact in await self._as_known(facts, asked.groups, wanted.known_at)
         ]
 
     async def _entity(self, caller: Caller, uuid: str | None, group_ids: GroupIds) -> Anchor | None:

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from graphiti_pkm.core.model.records import ChangeKind, Fact, FactChange, RecordedChange
+from graphiti_pkm.core.model.records import ChangeKind, EntityState, Fact, FactChange, RecordedChange
 
 MOST_EVENTS = 200
 """How many events of one fact are read; a fact has only a few."""
 
-_ENDINGS = frozenset({"retired", "voided"})
+_ENDINGS = frozenset({"retired", "voided", "updated"})
 
 
 def open_proposals(events: Iterable[RecordedChange]) -> list[RecordedChange]:
@@ -68,3 +68,13 @@ def change_of(uuid: str, fact: Fact, kind: ChangeKind, recorded_at: datetime, **
 def after(now: datetime, events: Sequence[FactChange]) -> datetime:
     """Now, but always later than the newest event: events are ordered by time, even if the clock was set back."""
     return max([now, *(event.recorded_at + timedelta(microseconds=1) for event in events[:1])])
+
+
+def known_state(events: Iterable[RecordedChange], at: datetime) -> EntityState | None:
+    """What an entity was in the record at an instant, from its events; None if no update followed."""
+    state = None
+    for event in events:
+        if event.recorded_at <= at:
+            break
+        state = event.entity_before or state
+    return state

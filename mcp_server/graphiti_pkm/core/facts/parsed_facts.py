@@ -21,7 +21,7 @@ from graphiti_pkm.errors import InvalidInput
 
 _MAX_ALIASES = 50
 _MAX_REPLACES = 20
-_MAX_NAME = 200
+MAX_NAME = 200
 _TITLE_WORDS = 8
 _TITLE_CHARS = 60
 _SHOWN = 60
@@ -178,8 +178,8 @@ class _Reader:
     def fact(self, given: FactInput, number: int) -> ParsedFact:
         path = f"facts[{number}]"
         relation = relation_name(given.relation)
-        if not relation or len(relation) > _MAX_NAME:
-            raise InvalidInput(f"{path}.relation needs 1 to {_MAX_NAME} characters, for example WORKS_AT.")
+        if not relation or len(relation) > MAX_NAME:
+            raise InvalidInput(f"{path}.relation needs 1 to {MAX_NAME} characters, for example WORKS_AT.")
         source = self._name(given.source, f"{path}.source")
         target = None if given.target is None else self._name(given.target, f"{path}.target")
         measure = None if given.measure is None else _name(given.measure, f"{path}.measure")
@@ -271,8 +271,8 @@ def _value(given: str | float | None, path: str) -> str | None:
 
 def _short(given: str | None, path: str) -> str | None:
     text = display_name(given or "")
-    if len(text) > _MAX_NAME:
-        raise InvalidInput(f"{path} has {len(text)} characters; it has at most {_MAX_NAME}. Nothing was stored.")
+    if len(text) > MAX_NAME:
+        raise InvalidInput(f"{path} has {len(text)} characters; it has at most {MAX_NAME}. Nothing was stored.")
     return text or None
 
 
@@ -290,8 +290,8 @@ def _name(text: str, path: str) -> str:
     name = display_name(text)
     if not normalise_name(name):
         raise InvalidInput(f"{path} is blank or of invisible characters only; send a name or leave it out.")
-    if len(name) > _MAX_NAME:
-        raise InvalidInput(f"{path} has {len(name)} characters; a name has at most {_MAX_NAME}. Nothing was stored.")
+    if len(name) > MAX_NAME:
+        raise InvalidInput(f"{path} has {len(name)} characters; a name has at most {MAX_NAME}. Nothing was stored.")
     return name
 
 

@@ -151,9 +151,18 @@ class FactSearchResponse(Page):
     facts: list[FactView]
 
 
+class KnownEntityView(Answer):
+    """An entity as the record knew it at ``known_at``, if it was updated since."""
+
+    name: str
+    type: str | None = None
+    summary: str
+
+
 class ConnectionsResponse(FactSearchResponse):
     entity: str | None = None
     """Name of the asked entity; None if there is no such entity."""
+    known_as: KnownEntityView | None = None
     neighbours: list[NeighbourView] | None = None
     """Counts per neighbour, most first; on page one only."""
     neighbours_total: int | None = None

@@ -5,7 +5,20 @@ import re
 BASE = "Entity"
 """The label of every entity, with or without a type of its own."""
 _OWN = frozenset(
-    {BASE, "Episodic", "Community", "Saga", "Name", "Passage", "Change", "SearchText", "Group", "Write", "Meta"}
+    {
+        BASE,
+        "Episodic",
+        "Community",
+        "Saga",
+        "Name",
+        "Passage",
+        "Change",
+        "SearchText",
+        "Group",
+        "Write",
+        "Meta",
+        "Apart",
+    }
 )
 _LONGEST = 60
 

@@ -21,9 +21,9 @@ Vectors: TypeAlias = "dict[str, array[float]]"
 
 FactKind = Literal["state", "event", "plan", "reading"]
 Change = Literal["changed", "corrected"]
-ChangeKind = Literal["added", "retired", "voided", "restored", "dated", "deleted", "proposed", "rejected"]
+ChangeKind = Literal["added", "retired", "voided", "restored", "dated", "deleted", "proposed", "rejected", "updated"]
 """Kinds of changes of a fact. ``added`` is derived from the fact and never stored as an event; ``dated``: an unknown
-start became known, or an earlier time at which it held."""
+start became known, or an earlier time at which it held. ``updated`` is one of an entity."""
 EpisodeSource = Literal["text", "message", "json", "fact_triple"]
 
 
@@ -158,8 +158,38 @@ class Passage(Record):
     end: int
 
 
+def in_order(uuid: str, other: str) -> tuple[str, str]:
+    """A pair of entities as it is kept."""
+    return (uuid, other) if uuid < other else (other, uuid)
+
+
+class EntityState(Record):
+    """An entity before or after an update: name, type and summary, and whatever else the update concerns."""
+
+    name: str
+    label: str | None = None
+    summary: str = ""
+    summary_by_model: bool = False
+    names: tuple[Name, ...] = ()
+    """Of the names that differ in the other state, those that it has in this one."""
+    not_same_as: tuple[str, ...] = ()
+    """Of the entities concerned, those that a caller said to be others."""
+    linked: tuple[str, ...] = ()
+    """Of the episodes concerned, those that mention it."""
+    unlinked: tuple[str, ...] = ()
+    """Of the episodes concerned, those that never mention it, whatever their text says."""
+
+    def apart(self, uuid: str) -> tuple[tuple[str, str], ...]:
+        """Pairs that are kept apart: two entities in the order of their uuids, or an episode and the entity."""
+        entities = (in_order(uuid, other) for other in self.not_same_as)
+        return (*entities, *((episode, uuid) for episode in self.unlinked))
+
+
 class FactChange(Record):
     """A change of a fact, as an event: who did it, when, why, and what replaced the fact.
+
+    An event with ``entity_before`` and ``entity_after`` is one of the entity that ``fact_uuid`` then names; applying it
+    gives the entity the names, mentions and differences of ``entity_after``.
 
     ``previous_…`` are the values just before it, whatever its kind: the record as known at an instant is derived from
     them, and restoring brings them back. Fields with a default are missing in what older versions wrote.
@@ -184,6 +214,8 @@ class FactChange(Record):
     previous_voided: bool = False
     previous_told_at: datetime | None = None
     """The previous ``reference_time``; None leaves it unchanged."""
+    entity_before: EntityState | None = None
+    entity_after: EntityState | None = None
 
 
 class RecordedChange(FactChange):
@@ -326,6 +358,7 @@ class WriteKind(StrEnum):
     DELETE_FACT = "delete_fact"
     RETIRE_FACT = "retire_fact"
     RESTORE_FACT = "restore_fact"
+    UPDATE_ENTITY = "update_entity"
     CLEAR_GROUP = "clear_group"
     FORGET = "forget"
     EXTRACT = "extract"

@@ -9,6 +9,7 @@ from graphiti_pkm.core.model.records import (
     BackLinkJob,
     EmbeddedFact,
     Entity,
+    EntityState,
     EpisodeText,
     Fact,
     FactChange,
@@ -91,8 +92,11 @@ def redacted(earlier: WriteIntent, vectors: Vectors, forgetting: WriteIntent) ->
     if earlier.group_id in forgetting.deletions.groups:
         return WriteIntent(**{name: getattr(earlier, name) for name in SHELL_OF_A_WRITE}), {}
     left = _Redaction(forgetting).of(earlier)
-    kept = {one.uuid for one in left.entities if one.name != FORGOTTEN}
-    kept |= {one.uuid for one in left.facts if one.text != FORGOTTEN} | {one.uuid for one in left.passages}
+    called = {one.uuid: one.name for one in earlier.entities}
+    kept = {one.uuid for one in left.entities if one.name != FORGOTTEN and one.name == called[one.uuid]}
+    said = {one.uuid: one.text for one in earlier.facts}
+    kept |= {one.uuid for one in left.facts if one.text != FORGOTTEN and one.text == said[one.uuid]}
+    kept |= {one.uuid for one in left.passages}
     kept |= set(left.new_vectors.uuids if left.new_vectors else ())
     kept |= {one.uuid for one in left.communities or ()}
     return left, {uuid: vector for uuid, vector in vectors.items() if uuid in kept}
@@ -102,6 +106,25 @@ def remaining_names(forgetting: WriteIntent) -> dict[str, frozenset[str]]:
     """Keys of all remaining names of each entity that loses some."""
     forgets = forgetting.forgets or Forgetting()
     return {left.entity_uuid: frozenset(name.key for name in left.names) for left in forgets.names}
+
+
+def redacted_change(change: FactChange, group_id: str, forgetting: WriteIntent) -> FactChange:
+    """An update without what is forgotten of its entity; other changes are returned as they are.
+
+    The graph applies it to its events as the journal does to its rows.
+    """
+    return _Redaction(forgetting).states(change, group_id)
+
+
+def updated_entities(forgetting: WriteIntent) -> list[str]:
+    """Entities whose updates ``redacted_change`` may change."""
+    forgets = forgetting.forgets or Forgetting()
+    found = (
+        *(entity.uuid for entity in forgetting.entities),
+        *(left.entity_uuid for left in forgets.names),
+        *(entity for _, entity in forgets.mentions),
+    )
+    return list(dict.fromkeys(found))
 
 
 def redacted_job(job: Job, group_id: str, gone: Collection[str], names: Mapping[str, Collection[str]]) -> Job | None:
@@ -137,6 +160,7 @@ class _Redaction:
         self._mentions = frozenset(forgets.mentions)
         self._reasons = frozenset(forgets.reasons)
         self._names = remaining_names(forgetting)
+        self._main = {left.entity_uuid: name.text for left in forgets.names for name in left.names if not name.is_alias}
         self._sagas = {saga.uuid: saga for saga in forgetting.sagas}
         self._gone_sagas = frozenset(gone.sagas)
         self._members = frozenset((*forgets.members, *gone.entities))
@@ -169,7 +193,7 @@ class _Redaction:
                 ),
                 **self._remaining_sagas(earlier),
                 "new_vectors": self._new_vectors(earlier.new_vectors) if earlier.new_vectors else None,
-                "changes": _left(self._change, earlier.changes),
+                "changes": _left(self._change, (self.states(one, earlier.group_id) for one in earlier.changes)),
                 "jobs": tuple(
                     job
                     for one in earlier.jobs
@@ -215,9 +239,31 @@ class _Redaction:
             nothing = {"name": FORGOTTEN, "summary": "", "attributes": {}}
             return entity.model_copy(update=nothing) if self._keeps_shells else None
         now = self._entities.get(entity.uuid)
+        entity = entity.model_copy(update={"name": self._name_left(entity.uuid, entity.group_id, entity.name)})
         if now is None:
             return entity
         return entity.model_copy(update={name: getattr(now, name) for name in ("label", "summary", "attributes")})
+
+    def _name_left(self, uuid: str, group_id: str, name: str) -> str:
+        """The name; if it is forgotten, the one that the entity has now."""
+        keys = self._names.get(uuid)
+        return name if keys is None or name_key(group_id, name) in keys else self._main.get(uuid, FORGOTTEN)
+
+    def states(self, change: FactChange, group_id: str) -> FactChange:
+        """An update with what is left of both states."""
+        states = {field: self._state(state, change.fact_uuid, group_id) for field, state in _states_of(change)}
+        return change.model_copy(update=states) if states else change
+
+    def _state(self, state: EntityState, uuid: str, group_id: str) -> EntityState:
+        now = self._entities.get(uuid)
+        return state.model_copy(
+            update={
+                "name": self._name_left(uuid, group_id, state.name),
+                "names": tuple(filter(self._keeps_name, state.names)),
+                "linked": tuple(one for one in state.linked if (one, uuid) not in self._mentions),
+                **({} if now is None else {"label": now.label, "summary": now.summary}),
+            }
+        )
 
     def _keeps_name(self, name: Name) -> bool:
         keys = self._names.get(name.entity_uuid)
@@ -268,6 +314,8 @@ class _Redaction:
             return None
         if change.replaced_by in self._without_history:
             return change.model_copy(update={"replaced_by": None, "reason": None})
+        if change.fact_uuid in self._gone_entities:
+            return change.model_copy(update={"reason": None, "entity_before": None, "entity_after": None})
         if change.fact_uuid in self._gone_facts:
             return change.model_copy(update={"reason": None})
         return change.model_copy(update={"reason": FORGOTTEN}) if change.uuid in self._reasons else change
@@ -285,3 +333,8 @@ class _Redaction:
 
 def _left(rule: Callable[[_A_RECORD], _A_RECORD | None], records: Iterable[_A_RECORD]) -> tuple[_A_RECORD, ...]:
     return tuple(left for left in map(rule, records) if left is not None)
+
+
+def _states_of(change: FactChange) -> list[tuple[str, EntityState]]:
+    found = (("entity_before", change.entity_before), ("entity_after", change.entity_after))
+    return [(field, state) for field, state in found if state is not None]

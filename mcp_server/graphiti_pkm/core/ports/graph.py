@@ -75,6 +75,14 @@ class GraphRecords(Protocol):
         """Aliases of each entity, and other spellings of its names, in alphabetical order."""
         ...
 
+    async def mentioned(self, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+        """Which of these episodes mention which of these entities."""
+        ...
+
+    async def apart(self, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+        """Which of these pairs are kept apart (``EntityState.apart``)."""
+        ...
+
     async def name_book(self, group_id: str, known_version: int | None) -> NameBook | None:
         """All linkable names of a group for mention linking, or None if ``known_version`` is still current."""
         ...

@@ -7,6 +7,8 @@ from datetime import datetime
 from typing import TypeAlias
 
 from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts.generated import under_names
+from graphiti_pkm.core.facts.history import MOST_EVENTS, known_state
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.identity.uuids import resolve_within
@@ -174,6 +176,15 @@ class Reader:
         keys = [name_key(group, text) for group in group_ids for text in self._persons.names(group)]
         found = await self._graph.records.get_names(keys)
         return next((found[key].entity_uuid for key in keys if key in found), None)
+
+    async def _as_known(self, facts: Sequence[Fact], group_ids: Sequence[str], known_at: datetime | None) -> list[Fact]:
+        """The facts under the names that their entities had in the record at an instant."""
+        if known_at is None:
+            return list(facts)
+        ends = sorted({uuid for fact in facts for uuid in (fact.source_uuid, fact.target_uuid)})
+        events = await self._graph.changes.fact_changes(ends, group_ids, MOST_EVENTS)
+        former = {uuid: state.name for uuid, listed in events.items() if (state := known_state(listed, known_at))}
+        return [under_names(fact, former) for fact in facts]
 
     async def _newest(
         self, entity_uuids: Sequence[str], group_ids: Sequence[str], now: datetime, limit_each: int

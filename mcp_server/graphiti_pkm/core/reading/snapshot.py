@@ -17,7 +17,7 @@ from graphiti_pkm.core.identity.shared_names import NamesInText, settle
 from graphiti_pkm.core.identity.spelling import has_exclusive_target, with_one_only
 from graphiti_pkm.core.model.names import measure_key, name_key
 from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
-from graphiti_pkm.core.model.records import Entity, Fact, Name, Vector
+from graphiti_pkm.core.model.records import Entity, Fact, Name, Vector, in_order
 from graphiti_pkm.core.model.requests import ME
 from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.core.waiting import in_thread
@@ -46,6 +46,7 @@ _LABELLED = 20
 _MOST_UNLIKE = 50
 """Relations whose target types are determined."""
 _RELATED_EACH = 3
+_MOST_APART = 1_000
 
 _ReadPairs: TypeAlias = Callable[[str, Sequence[tuple[str, str]], int], Awaitable[list[list[Fact]]]]
 
@@ -71,6 +72,8 @@ class Snapshot:
     alike: Mapping[str, Entity]
     """Existing entities with names similar to new ones."""
     newest: Mapping[str, Sequence[Fact]]
+    apart: frozenset[tuple[str, str]]
+    """Of the entities that the call declares and those that have their names, pairs that are not the same."""
     unlike: frozenset[tuple[str, str]]
     """Pairs of a new and a similar existing relation that lead to different types of targets."""
     ended: Mapping[str, Sequence[str]]
@@ -125,11 +128,12 @@ class SnapshotReader:
         likely = {one.uuid: one.name for one in entities if one.uuid in partly and may_stand_alone(one)}
         likely_parts = {word: likely[uuid] for word, uuid in parts.items() if uuid in likely}
         meant = await in_thread(_meant, parsed, likely_parts) if likely_parts else set()
-        series, ended, unlike, alike = await asyncio.gather(
+        series, ended, unlike, alike, apart = await asyncio.gather(
             reading.series(measures),
             reading.ended_by(facts),
             reading.unlike(relations, entities, now),
             reading.alike(known, nearest),
+            self._graph.records.apart(await in_thread(_claimed, group_id, parsed, names)),
         )
         return Snapshot(
             names=names,
@@ -148,6 +152,7 @@ class SnapshotReader:
             nearest=nearest,
             alike=alike,
             newest={uuid: facts for uuid, facts in newest.items() if uuid in mentioned or uuid in matched},
+            apart=frozenset(apart),
             unlike=unlike,
             ended={uuid: [one.uuid for one in old] for uuid, old in ended.items()},
             had_names=len(known) > 0,
@@ -403,3 +408,15 @@ def _meant(parsed: ParsedRequest, parts: Mapping[str, str]) -> set[str]:
 
 def _text(parsed: ParsedRequest) -> str:
     return f"{parsed.name}\n\n{parsed.body}" if parsed.has_name else parsed.body
+
+
+def _claimed(group_id: str, parsed: ParsedRequest, names: Mapping[str, Name]) -> list[tuple[str, str]]:
+    """Pairs of an entity that the call declares and another one that has one of its aliases."""
+    pairs = set[tuple[str, str]]()
+    for entity in parsed.entities:
+        own = names.get(name_key(group_id, entity.name))
+        for alias in entity.aliases:
+            other = names.get(name_key(group_id, alias))
+            if own is not None and other is not None and own.entity_uuid != other.entity_uuid:
+                pairs.add(in_order(own.entity_uuid, other.entity_uuid))
+    return sorted(pairs)[:_MOST_APART]

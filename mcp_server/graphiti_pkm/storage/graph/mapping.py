@@ -11,6 +11,7 @@ from typing import Any, get_args
 from graphiti_pkm.core.model.places import Place
 from graphiti_pkm.core.model.records import (
     Entity,
+    EntityState,
     Episode,
     Fact,
     FactChange,
@@ -33,6 +34,7 @@ _EPISODE_SOURCES = frozenset({"text", "message", "json", "fact_triple"})
 SUMMARY_BY_MODEL = "summary_by_model"
 """A property of entities whose summary is not from a caller; an ordinary attribute to Graphiti, which keeps it."""
 _FACT_FIELDS = ("kind", "voided", *_TEXTS, *_OFFSETS)
+_STATES = ("entity_before", "entity_after")
 _INSTANTS = ("created_at", "expired_at", "valid_at", "invalid_at", "reference_time")
 
 
@@ -191,10 +193,17 @@ def fact_properties(record: Fact, scope: str) -> Row:
     }
 
 
+def states(record: FactChange) -> dict[str, str]:
+    """What an update found and left, as JSON."""
+    return {field: state.model_dump_json() for field in _STATES if (state := getattr(record, field))}
+
+
 def change_properties(record: FactChange, group_id: str, place: int) -> Row:
     """Properties of a ``Change``; ``place`` is its order among those of its write."""
+    of_entity = states(record)
     return {
         **dict(record),
+        **(of_entity | {"source_uuid": record.fact_uuid} if of_entity else {}),
         "group_id": group_id,
         "place": place,
         "recorded_day": day_number(record.recorded_at),
@@ -204,8 +213,9 @@ def change_properties(record: FactChange, group_id: str, place: int) -> Row:
 def change(row: Row) -> RecordedChange:
     """From the columns ``queries_changes.CHANGE_COLUMNS``, or those of an addition: what older versions left out."""
     known = {field: value for field, value in row.items() if value is not None}
+    of_entity = {field: EntityState.model_validate_json(known.pop(field)) for field in _STATES if field in known}
     return RecordedChange(
-        **{field: instant(value) if field.endswith("_at") else value for field, value in known.items()}
+        **{field: instant(value) if field.endswith("_at") else value for field, value in known.items()}, **of_entity
     )
 
 

@@ -36,6 +36,7 @@ _UNIQUE = (
     ("Passage", "uuid"),
     ("Reading", "uuid"),
     ("Server", "id"),
+    ("Apart", "id"),
 )
 """Constraints of our own labels, so that two servers create a node once. Graphiti's labels have none."""
 _INDEXED = (
@@ -54,6 +55,9 @@ _INDEXED = (
     ("Reading", "owner"),
     ("Reading", "episode_uuid"),
     ("Reading", "group_id"),
+    ("Apart", "one"),
+    ("Apart", "other"),
+    ("Apart", "group_id"),
 )
 _OWN = (
     *(

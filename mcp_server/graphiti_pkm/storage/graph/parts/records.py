@@ -75,6 +75,14 @@ class Records(Part):
         found = await self._read(*wanted)
         return {uuid: [row["text"] for row in rows] for uuid, rows in zip(entity_uuids, found, strict=True)}
 
+    async def mentioned(self, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+        found = await self._rows(queries_read.mentioned(pairs)) if pairs else []
+        return {(row["one"], row["other"]) for row in found}
+
+    async def apart(self, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+        found = await self._rows(queries_read.apart(pairs)) if pairs else []
+        return {(row["one"], row["other"]) for row in found}
+
     async def name_book(self, group_id: str, known_version: int | None) -> NameBook | None:
         if known_version is not None:
             version = await self._rows(queries_read.names_version(group_id))

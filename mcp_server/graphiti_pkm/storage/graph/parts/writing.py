@@ -7,14 +7,16 @@ from collections.abc import Iterator, Sequence
 from uuid import UUID, uuid5
 
 from graphiti_pkm.core.health import LastWrite
+from graphiti_pkm.core.identity.backlinks import back_link as mention_of
 from graphiti_pkm.core.model.records import RemainingNames, Vectors, WriteIntent
-from graphiti_pkm.core.model.redaction import FORGOTTEN
+from graphiti_pkm.core.model.redaction import FORGOTTEN, redacted_change, updated_entities
 from graphiti_pkm.errors import InvalidInput, Unavailable, WriteFailed
 from graphiti_pkm.storage.graph import mapping
 from graphiti_pkm.storage.graph.checks import check_stored, checked_label, used_vectors
 from graphiti_pkm.storage.graph.database import Refused
 from graphiti_pkm.storage.graph.locks.leases import Fence, Fences
 from graphiti_pkm.storage.graph.parts.part import OpenGraph, Part
+from graphiti_pkm.storage.graph.queries import changes as queries_changes
 from graphiti_pkm.storage.graph.queries import sagas as queries_sagas
 from graphiti_pkm.storage.graph.queries import write as queries_write
 from graphiti_pkm.storage.graph.queries.locks import fence_values
@@ -51,7 +53,8 @@ class Writer(Part):
         try:
             new_dimension = await self._check_vectors(intent, vectors)
             fence = self._fences.of(intent.group_id)
-            query = await asyncio.to_thread(_write, intent, vectors, new_dimension, self._server, fence)
+            updates = await self._updates_left(intent)
+            query = await asyncio.to_thread(_write, intent, vectors, new_dimension, self._server, fence, updates)
             done = await db.write(query)
             if fence is not None and not done and not await self.applied([intent.uuid]):
                 raise Unavailable("Another server took over the writes of this group while this one stood still.")
@@ -90,6 +93,16 @@ class Writer(Part):
             return error.message
         return None
 
+    async def _updates_left(self, intent: WriteIntent) -> list[object]:
+        """Updates of entities of which a forgetting write leaves less: what each entity was before and after."""
+        if intent.forgets is None:
+            return []
+        found = map(mapping.change, await self._rows(queries_changes.updates(updated_entities(intent))))
+        return [
+            {"uuid": change.uuid, **mapping.states(redacted_change(change, change.group_id, intent))}
+            for change in found
+        ]
+
     async def _check_vectors(self, intent: WriteIntent, vectors: Vectors) -> int | None:
         """The dimension to record if these are the first vectors of the database.
 
@@ -113,18 +126,22 @@ def _write(
     new_dimension: int | None,
     server: str | None,
     fence: Fence | None,
+    updates: Sequence[object],
 ) -> Query:
     """Sections in the order of ``WriteIntent``; the database sees what earlier ones made."""
     groups = {record.group_id for records in (intent.episodes, intent.entities) for record in records}
     renamed = {name.group_id for name in intent.names} | ({intent.group_id} if intent.deletions.entities else set())
     renamed |= set(intent.deletions.groups)
+    renamed |= {one.group_id for change in intent.changes if change.entity_before for one in change.entity_before.names}
     if intent.forgets is not None and intent.forgets.names:
         renamed.add(intent.group_id)
     sections: list[Section] = [
         (queries_write.DIMENSION, [] if new_dimension is None else [new_dimension]),
         (queries_write.EPISODES, _episodes(intent)),
         (queries_write.ENTITIES, _entities(intent, vectors)),
+        *((text, _lost_names(intent)) for text in queries_write.LOSE_NAMES),
         (queries_write.NAMES, _names(intent)),
+        (queries_write.NAME_VALUES, _name_values(intent)),
         (queries_write.ALIAS_TEXTS, _aliases(intent)),
         (queries_write.FACTS, _facts(intent, vectors)),
         (queries_write.FACT_UPDATES, list(map(dict, intent.fact_updates))),
@@ -133,9 +150,11 @@ def _write(
         *_new_vectors(intent, vectors),
         *saga_sections(intent, vectors),
         (queries_write.CHANGES, _changes(intent)),
+        *_updates(intent),
         (queries_write.CORRECTED, intent.corrected_episodes),
         (queries_write.UNCORRECTED, intent.uncorrected_episodes),
         *_forgotten(intent),
+        (queries_write.FORGET_UPDATES, updates),
         *reading_sections(intent, server),
         (queries_write.GROUPS_HOLD, sorted(groups)),
         *_deletions(intent),
@@ -230,6 +249,45 @@ def _new_vectors(intent: WriteIntent, vectors: Vectors) -> Iterator[Section]:
 
 def _changes(intent: WriteIntent) -> list[object]:
     return [mapping.change_properties(change, intent.group_id, place) for place, change in enumerate(intent.changes)]
+
+
+def _lost_names(intent: WriteIntent) -> list[object]:
+    """Names of updates that go or change; what stays is not deleted, which a server may have no right to."""
+    rows: list[object] = []
+    for change in intent.changes:
+        if change.entity_before is None or change.entity_after is None:
+            continue
+        stays = {key for name in change.entity_after.names for key, _ in name_texts(name)}
+        kept = {name.key for name in change.entity_after.names}
+        rows += [
+            {
+                "entity_uuid": name.entity_uuid,
+                "id": digest(name.key),
+                "is_lost": name.key not in kept,
+                "texts": [digest(key) for key, _ in name_texts(name) if key not in stays],
+            }
+            for name in change.entity_before.names
+        ]
+    return rows
+
+
+def _name_values(intent: WriteIntent) -> list[object]:
+    return _names(intent) if any(change.entity_after for change in intent.changes) else []
+
+
+def _updates(intent: WriteIntent) -> Iterator[Section]:
+    """The differences and mentions of updates of entities."""
+    for change in intent.changes:
+        before, after, uuid = change.entity_before, change.entity_after, change.fact_uuid
+        if before is None or after is None:
+            continue
+        yield queries_write.TOGETHER, [" ".join(pair) for pair in before.apart(uuid)]
+        pairs = [{"id": f"{one} {other}", "one": one, "other": other} for one, other in after.apart(uuid)]
+        yield queries_write.APART, pairs
+        lost = sorted({*before.linked, *after.unlinked} - {*after.linked})
+        yield queries_write.FORGET_MENTIONS, [{"episode_uuid": episode, "entity_uuid": uuid} for episode in lost]
+        found = (mention_of(uuid, episode, change.recorded_at) for episode in after.linked)
+        yield queries_write.MENTIONS, [{**dict(mention), "group_id": intent.group_id} for mention in found]
 
 
 def _forgotten(intent: WriteIntent) -> Iterator[Section]:

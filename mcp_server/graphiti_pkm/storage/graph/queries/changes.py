@@ -29,6 +29,8 @@ _FIELDS = (
     "previous_expired_at",
     "previous_voided",
     "previous_told_at",
+    "entity_before",
+    "entity_after",
     "group_id",
 )
 CHANGE_COLUMNS = ", ".join(f"c.{field} AS {field}" for field in _FIELDS)
@@ -72,6 +74,16 @@ def fact_changes(fact_uuid: str, group_ids: Sequence[str], limit: int) -> Query:
         WITH c, c.recorded_at AS at, coalesce(c.place, 0) AS place, c.uuid AS id
         ORDER BY at DESC, place DESC, id LIMIT $limit RETURN {CHANGE_COLUMNS}""",
         {"fact": fact_uuid, "groups": group_ids, "limit": limit},
+    )
+
+
+def updates(entity_uuids: Sequence[str]) -> Query:
+    """All updates of entities."""
+    return Query(
+        "updates",
+        f"""UNWIND $uuids AS u MATCH (c:Change {{fact_uuid: u}}) WHERE c.entity_after IS NOT NULL
+        RETURN {CHANGE_COLUMNS}""",
+        {"uuids": entity_uuids},
     )
 
 

@@ -131,6 +131,25 @@ def aliases(entity_uuid: str, limit: int) -> Query:
     )
 
 
+def mentioned(pairs: Sequence[tuple[str, str]]) -> Query:
+    """Those of an episode and an entity that it mentions."""
+    return Query(
+        "mentioned",
+        """UNWIND $pairs AS p MATCH (:Episodic {uuid: p[0]})-[:MENTIONS]->(:Entity {uuid: p[1]})
+        RETURN DISTINCT p[0] AS one, p[1] AS other""",
+        {"pairs": list(map(list, pairs))},
+    )
+
+
+def apart(pairs: Sequence[tuple[str, str]]) -> Query:
+    """Those that are kept apart."""
+    return Query(
+        "apart",
+        "UNWIND $ids AS id MATCH (a:Apart {id: id}) RETURN a.one AS one, a.other AS other",
+        {"ids": list(map(" ".join, pairs))},
+    )
+
+
 def names_version(group_id: str) -> Query:
     """No row for a group without writes."""
     return Query(

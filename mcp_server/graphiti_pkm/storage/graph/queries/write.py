@@ -50,7 +50,17 @@ SET e.episodes = r.episodes, e.valid_at = r.valid_at, e.invalid_at = r.invalid_a
   e.quote_end = coalesce(r.quote_end, e.quote_end),
   e.quote_episode_uuid = coalesce(r.quote_episode_uuid, e.quote_episode_uuid)"""
 
+LOSE_NAMES = (
+    "MATCH (k:Name {id: r.id}) WHERE r.is_lost AND k.entity_uuid = r.entity_uuid DELETE k",
+    "UNWIND r.texts AS t MATCH (s:SearchText {id: t})-[:OF]->(:Entity {uuid: r.entity_uuid}) DETACH DELETE s",
+)
+"""Names that an update removes, and search texts of those that it changes."""
+NAME_VALUES = """MATCH (k:Name {id: r.id}) WHERE k.entity_uuid = r.entity_uuid
+SET k.text = r.text, k.spellings = r.spellings"""
+"""Names as an update gives them: nothing is added to what they were."""
+
 MENTIONS = """MATCH (e:Episodic {uuid: r.episode_uuid}) MATCH (n:Entity {uuid: r.entity_uuid})
+WHERE NOT EXISTS { MATCH (a:Apart {id: r.episode_uuid + ' ' + r.entity_uuid}) }
 MERGE (e)-[m:MENTIONS]->(n) ON CREATE SET m.uuid = r.uuid, m.group_id = r.group_id, m.created_at = r.created_at"""
 
 PASSAGES = """MATCH (e:Episodic {uuid: r.episode_uuid})
@@ -70,6 +80,12 @@ WITH c, r MATCH ()-[e:RELATES_TO {uuid: r.fact_uuid}]->()
 SET c.source_uuid = startNode(e).uuid, c.target_uuid = endNode(e).uuid"""
 """The event keeps both entities when the fact is removed, so it is still found among an entity's changes."""
 
+TOGETHER = "MATCH (a:Apart {id: r}) DELETE a"
+APART = """MATCH (n:Entity {uuid: r.other})
+WHERE EXISTS { MATCH (:Entity {uuid: r.one}) } OR EXISTS { MATCH (:Episodic {uuid: r.one}) }
+MERGE (a:Apart {id: r.id}) SET a.one = r.one, a.other = r.other, a.group_id = n.group_id"""
+"""Two entities that are not the same, or an episode that does not mention an entity."""
+
 CORRECTED = """MATCH (e:Episodic {uuid: r})
 MERGE (s:SearchText {id: r}) SET s.corrected = true MERGE (s)-[:OF]->(e)"""
 
@@ -82,11 +98,16 @@ DELETE_FACTS = (
 DELETE_ENTITIES = (
     """MATCH (n:Entity {uuid: r})-[e:RELATES_TO]-() WITH DISTINCT e.uuid AS fact
     MATCH (c:Change {fact_uuid: fact}) SET c.reason = null""",
+    """MATCH (c:Change {fact_uuid: r})
+    SET c.reason = null, c.entity_before = null, c.entity_after = null, c.source_uuid = null""",
+    "MATCH (a:Apart {one: r}) DELETE a",
+    "MATCH (a:Apart {other: r}) DELETE a",
     "MATCH (k:Name {entity_uuid: r}) DELETE k",
     "MATCH (n:Entity {uuid: r})<-[:OF]-(s:SearchText) DETACH DELETE s",
     "MATCH (n:Entity {uuid: r}) DETACH DELETE n",
 )
 DELETE_EPISODES = (
+    "MATCH (a:Apart {one: r}) DELETE a",
     "MATCH (p:Passage {episode_uuid: r}) DELETE p",
     "MATCH (e:Episodic {uuid: r})<-[:OF]-(s:SearchText) DETACH DELETE s",
     "MATCH (e:Episodic {uuid: r}) DETACH DELETE e",
@@ -108,6 +129,8 @@ FORGET_PASSAGES = "MATCH (p:Passage {uuid: r}) DELETE p"
 FORGET_MENTIONS = """MATCH (e:Episodic {uuid: r.episode_uuid})-[m:MENTIONS]->(n:Entity {uuid: r.entity_uuid})
 DELETE m"""
 FORGET_REASONS = "MATCH (c:Change {uuid: r.uuid}) SET c.reason = r.reason"
+FORGET_UPDATES = """MATCH (c:Change {uuid: r.uuid})
+SET c.entity_before = r.entity_before, c.entity_after = r.entity_after"""
 FORGET_NAMES = (
     "MATCH (k:Name {entity_uuid: r.entity_uuid}) WHERE NOT k.id IN r.ids DELETE k",
     """MATCH (n:Entity {uuid: r.entity_uuid})<-[:OF]-(s:SearchText) WHERE NOT s.id IN r.texts
@@ -116,6 +139,7 @@ FORGET_NAMES = (
 """All but those that stay."""
 
 CLEAR_GROUP = (
+    "MATCH (a:Apart {group_id: r}) DELETE a",
     "MATCH (c:Change {group_id: r}) DELETE c",
     "MATCH (k:Name {group_id: r}) DELETE k",
     "MATCH (p:Passage {group_id: r}) DELETE p",

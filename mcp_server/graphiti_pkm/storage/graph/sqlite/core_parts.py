@@ -76,6 +76,12 @@ class Records(SqlitePart):
     async def aliases(self, entity_uuids: Sequence[str], limit_each: int) -> dict[str, list[str]]:
         return await self._file.read(lambda db: {uuid: lookups.aliases(db, uuid, limit_each) for uuid in entity_uuids})
 
+    async def mentioned(self, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+        return await self._file.read(lambda db: lookups.mentioned(db, pairs))
+
+    async def apart(self, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+        return await self._file.read(lambda db: lookups.apart(db, pairs))
+
     async def name_book(self, group_id: str, known_version: int | None) -> NameBook | None:
         return await self._file.read(lambda db: lookups.name_book(db, group_id, known_version))
 

@@ -73,6 +73,18 @@ def aliases(db: sqlite3.Connection, entity_uuid: str, limit: int) -> list[str]:
     return sorted(texts)[:limit]
 
 
+def mentioned(db: sqlite3.Connection, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Those of an episode and an entity that it mentions."""
+    text = "SELECT 1 FROM mention WHERE episode_uuid = ? AND entity_uuid = ?"
+    return {pair for pair in pairs if db.execute(text, pair).fetchone()}
+
+
+def apart(db: sqlite3.Connection, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Those that are kept apart."""
+    text = "SELECT 1 FROM apart WHERE one = ? AND other = ?"
+    return {pair for pair in pairs if db.execute(text, pair).fetchone()}
+
+
 def name_book(db: sqlite3.Connection, group_id: str, known_version: int | None) -> NameBook | None:
     """None if ``known_version`` is still current."""
     found = values.one(db, "SELECT names_version FROM groups WHERE group_id = ?", (group_id,))

@@ -9,7 +9,7 @@ import sqlite3
 
 from graphiti_pkm.errors import ConfigurationError, NewerSchema
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 OLDEST_SQLITE = (3, 37, 0)
 """The first with STRICT tables."""
 
@@ -308,7 +308,27 @@ END;
     )
 )
 
-_MIGRATIONS = (_FIRST, _GRAPHITI)
+# ``apart``: two entities that are not the same, or an episode that does not mention an entity.
+_UPDATES = """
+ALTER TABLE change ADD COLUMN entity_before TEXT;
+ALTER TABLE change ADD COLUMN entity_after TEXT;
+CREATE TABLE apart (
+  one TEXT NOT NULL,
+  other TEXT NOT NULL,
+  PRIMARY KEY (one, other)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX apart_other ON apart (other);
+""" + "".join(
+    f"""
+CREATE TRIGGER {table}_apart AFTER DELETE ON {table} BEGIN
+  DELETE FROM apart WHERE one = old.uuid;
+  DELETE FROM apart WHERE other = old.uuid;
+END;
+"""
+    for table in ("episode", "entity")
+)
+
+_MIGRATIONS = (_FIRST, _GRAPHITI, _UPDATES)
 """The n-th leads from version n to n + 1; a published one never changes."""
 
 

@@ -132,6 +132,11 @@ class Tables:
         facts = [row[0] for row in joined.fetchall()]
         db.executemany("UPDATE change SET reason = NULL WHERE fact_uuid = ?", [(fact,) for fact in facts])
         self.delete_facts(facts)
+        db.execute(
+            """UPDATE change SET reason = NULL, entity_before = NULL, entity_after = NULL, source_uuid = NULL
+            WHERE fact_uuid = ?""",
+            (uuid,),
+        )
         db.execute("DELETE FROM name WHERE entity_uuid = ?", (uuid,))
         words.remove(db, self.prefix(found["group_id"], ENTITY), uuid)
         db.execute("DELETE FROM entity WHERE uuid = ?", (uuid,))

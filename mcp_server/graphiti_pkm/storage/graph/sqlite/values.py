@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from graphiti_pkm.core.model.records import Entity, Episode, Fact, Name, Passage, RecordedChange
+from graphiti_pkm.core.model.records import Entity, EntityState, Episode, Fact, Name, Passage, RecordedChange
 from graphiti_pkm.core.model.times import as_utc
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.storage.graph.queries.values import checked_integer, checked_number, checked_text, storable
@@ -86,6 +86,7 @@ EPISODE_COLUMNS = (
 )
 IN_GROUPS = "IN (SELECT value FROM json_each(:groups))"
 NAME_COLUMNS = "k.key, k.group_id, k.text, k.spellings, k.entity_uuid, k.is_alias, k.is_linkable"
+_STATES = ("entity_before", "entity_after")
 CHANGE_FIELDS = tuple(RecordedChange.model_fields)
 CHANGE_COLUMNS = ", ".join(f"c.{field}" for field in CHANGE_FIELDS)
 
@@ -171,9 +172,15 @@ def change(row: Row) -> RecordedChange:
         **{
             field: moment(value) if field.endswith("_at") else value
             for field, value in given.items()
-            if value is not None
-        }
+            if value is not None and field not in _STATES
+        },
+        **{field: EntityState.model_validate_json(given[field]) for field in _STATES if given.get(field)},
     )
+
+
+def state(given: EntityState | None) -> str | None:
+    """As JSON; None of None."""
+    return None if given is None else given.model_dump_json()
 
 
 def one(connection: sqlite3.Connection, text: str, values: Sequence[object] = ()) -> Row | None:

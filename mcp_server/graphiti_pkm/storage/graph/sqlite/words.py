@@ -52,6 +52,12 @@ def remove(db: sqlite3.Connection, before: str, record_uuid: str, kept_parts: Se
             db.execute("DELETE FROM search_text WHERE id = ?", (row["id"],))
 
 
+def remove_parts(db: sqlite3.Connection, before: str, record_uuid: str, parts: Sequence[str]) -> None:
+    """The words of some parts of a record."""
+    held = db.execute("SELECT part FROM search_text WHERE record_uuid = ?", (record_uuid,))
+    remove(db, before, record_uuid, [row["part"] for row in held.fetchall() if row["part"] not in parts])
+
+
 def _unindex(db: sqlite3.Connection, before: str, number: int, words: str) -> None:
     """A contentless index has to be given the words that it is to forget."""
     db.execute(

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from graphiti_pkm.core.identity.backlinks import back_link as mention_of
 from graphiti_pkm.core.model.records import (
     Deletions,
     Entity,
@@ -20,7 +21,7 @@ from graphiti_pkm.core.model.records import (
     Vectors,
     WriteIntent,
 )
-from graphiti_pkm.core.model.redaction import FORGOTTEN
+from graphiti_pkm.core.model.redaction import FORGOTTEN, redacted_change, updated_entities
 from graphiti_pkm.core.model.saga_records import Community
 from graphiti_pkm.errors import InvalidInput, WriteFailed
 from graphiti_pkm.storage.graph.checks import check_stored, checked_label, used_vectors
@@ -76,6 +77,8 @@ class _Write(Tables):
             (self._mention, intent.mentions),
             (self._passage, intent.passages),
         )
+        for change in intent.changes:
+            self._lose_names(change)
         for step, records in steps:
             for record in records:
                 step(record)
@@ -293,8 +296,41 @@ class _Write(Tables):
                 "previous_told_at": known_micros(change.previous_told_at),
                 "source_uuid": ends["source_uuid"] if ends else None,
                 "target_uuid": ends["target_uuid"] if ends else None,
+                "entity_before": values.state(change.entity_before),
+                "entity_after": values.state(change.entity_after),
             },
         )
+        self._settle(change)
+
+    def _lose_names(self, change: FactChange) -> None:
+        """The names that an update changes or removes; those that it gives follow among the names of the write."""
+        for name in change.entity_before.names if change.entity_before else ():
+            self.renamed.add(name.group_id)
+            lost = self.db.execute(
+                "DELETE FROM name WHERE key = ? AND entity_uuid = ?", (name.key, change.fact_uuid)
+            ).rowcount
+            if lost:
+                parts = [name.key, *(spelling_key(name, text) for text in (name.text, *name.spellings))]
+                words.remove_parts(self.db, self.prefix(name.group_id, ENTITY), name.entity_uuid, parts)
+
+    def _settle(self, change: FactChange) -> None:
+        """The differences and mentions of an update; of what is not there any more there are none."""
+        before, after, uuid = change.entity_before, change.entity_after, change.fact_uuid
+        if before is None or after is None:
+            return
+        self.db.execute("UPDATE change SET source_uuid = ? WHERE uuid = ?", (uuid, change.uuid))
+        self.db.executemany("DELETE FROM apart WHERE one = ? AND other = ?", before.apart(uuid))
+        self.db.executemany(
+            """INSERT OR IGNORE INTO apart SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM entity WHERE uuid = ?2)
+            AND (EXISTS (SELECT 1 FROM entity WHERE uuid = ?1) OR EXISTS (SELECT 1 FROM episode WHERE uuid = ?1))""",
+            after.apart(uuid),
+        )
+        self.db.executemany(
+            "DELETE FROM mention WHERE episode_uuid = ? AND entity_uuid = ?",
+            [(episode, uuid) for episode in {*before.linked, *after.unlinked} - {*after.linked}],
+        )
+        for episode in after.linked:
+            self._mention(mention_of(uuid, episode, change.recorded_at))
 
     # Around episodes
 
@@ -302,7 +338,8 @@ class _Write(Tables):
         self.db.execute(
             """INSERT INTO mention (entity_uuid, valid_at, recorded_at, episode_uuid, uuid, group_id, created_at)
             SELECT n.uuid, e.valid_at, e.created_at, e.uuid, ?, e.group_id, ? FROM episode e, entity n
-            WHERE e.uuid = ? AND n.uuid = ? ON CONFLICT DO NOTHING""",
+            WHERE e.uuid = ? AND n.uuid = ? AND NOT EXISTS (
+              SELECT 1 FROM apart a WHERE a.one = e.uuid AND a.other = n.uuid) ON CONFLICT DO NOTHING""",
             (mention.uuid, micros(mention.created_at), mention.episode_uuid, mention.entity_uuid),
         )
 
@@ -380,6 +417,21 @@ class _Write(Tables):
         self.delete_communities([row[0] for row in holding.fetchall()])
         for names in asked.names:
             self._keep_names(names)
+        for uuid in updated_entities(self._intent):
+            self._forget_updates(uuid)
+
+    def _forget_updates(self, entity_uuid: str) -> None:
+        """What the entity was before and after its updates, without what is forgotten."""
+        found = self.db.execute(
+            f"SELECT {values.CHANGE_COLUMNS} FROM change c WHERE c.fact_uuid = ? AND c.entity_after IS NOT NULL",
+            (entity_uuid,),
+        )
+        for change in map(values.change, found.fetchall()):
+            left = redacted_change(change, change.group_id, self._intent)
+            self.db.execute(
+                "UPDATE change SET entity_before = ?, entity_after = ? WHERE uuid = ?",
+                (values.state(left.entity_before), values.state(left.entity_after), change.uuid),
+            )
 
     def _keep_names(self, left: RemainingNames) -> None:
         """All but those that stay."""

@@ -1,0 +1,123 @@
+"""An entity that was updated, in a memory as people have it: rebuilt, forgotten, and made by an older version."""
+
+import asyncio
+import sqlite3
+from contextlib import AbstractAsyncContextManager, closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.integration.planted import files_with
+from tests.storm.dump import differences, dump
+
+from graphiti_pkm.bootstrap import Memory, open_memory
+from graphiti_pkm.capabilities.forget.requests import DeleteEpisode, Forget
+from graphiti_pkm.capabilities.forget.tools import DELETING, FORGETTING
+from graphiti_pkm.capabilities.history.requests import RestoreFact, UpdateEntity, WhatChanged
+from graphiti_pkm.capabilities.history.tools import CHANGES, RETIRING, UPDATING
+from graphiti_pkm.capabilities.remember.tools import WRITING
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.answers import AddMemoryResponse
+from graphiti_pkm.core.model.requests import AddMemory
+from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.journal.connection import MEMORY
+
+pytestmark = pytest.mark.timeout(120)
+
+HIDDEN = "Zephyrine Quolltext"
+
+
+def opened(data_dir: Path) -> AbstractAsyncContextManager[Memory]:
+    return open_memory(Settings(data_dir=data_dir))
+
+
+async def tell(memory: Memory, body: str, **more: Any) -> AddMemoryResponse:
+    return await memory.services[WRITING].add_memory(LOCAL, AddMemory(episode_body=body, **more))
+
+
+async def update(memory: Memory, uuid: str, **given: Any) -> None:
+    assert (await memory.services[UPDATING].update_entity(LOCAL, UpdateEntity(entity_uuid=uuid, **given))).changed
+
+
+async def rebuilt(memory: Memory) -> list[str]:
+    """What a rebuild changes, once a job has embedded what forgetting gave other words."""
+    while (await memory.context.graph.embeddings.embedding_size(only_missing=True)).texts:  # noqa: ASYNC110 no event tells
+        await asyncio.sleep(0)
+    before = dump(memory.context.settings.data_dir)
+    await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
+    return differences(before, dump(memory.context.settings.data_dir))
+
+
+async def story(memory: Memory, name: str) -> tuple[str, str]:
+    """A person who is called so at first; uuids of the person and of an episode that means another."""
+    facts = [{"source": name, "relation": "WORKS_AT", "target": "Acme"}]
+    told = await tell(memory, "She works at Acme.", facts=facts)
+    cat = await tell(memory, "The cat is called Minka.", entities=[{"name": "Minka"}])
+    (uuid,) = [entity.uuid for entity in told.entities if entity.name == name]
+    (minka,) = [entity.uuid for entity in cat.entities if entity.name == "Minka"]
+    await update(memory, uuid, name="Petra Berg", summary=f"Formerly {name}.", add_aliases=[f"Frau {name}"])
+    await update(memory, uuid, summary="A founder.", not_same_as=minka, link_episodes=[cat.episode_uuid])
+    await update(memory, uuid, unlink_episodes=[cat.episode_uuid])
+    return uuid, cat.episode_uuid
+
+
+async def test_a_rebuild_gives_the_same(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        uuid, _ = await story(memory, "Petra")
+        assert await rebuilt(memory) == []
+        for _ in range(3):
+            undone = await memory.services[RETIRING].restore_fact(LOCAL, RestoreFact(fact_uuid=uuid, reason="No."))
+            assert undone.changed
+        assert undone.node is not None
+        assert undone.node.name == "Petra"
+        assert await rebuilt(memory) == []
+
+
+async def test_a_former_name_and_summary_are_forgotten_in_every_file(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        uuid, _ = await story(memory, HIDDEN)
+        await update(memory, uuid, remove_aliases=[f"Frau {HIDDEN}"])
+        assert files_with(tmp_path, HIDDEN)
+        preview = await memory.services[FORGETTING].forget(LOCAL, Forget(query=HIDDEN))
+        answer = await memory.services[FORGETTING].forget(LOCAL, Forget(query=HIDDEN, confirm=preview.confirm))
+        assert answer.status == "forgotten"
+        assert files_with(tmp_path, HIDDEN) == []
+        page = await memory.services[CHANGES].what_changed(LOCAL, WhatChanged(since="2000", kinds=["updated"]))
+        assert page.total == 4
+        assert {one.entity for one in page.changes} == {"Petra Berg"}
+        assert await rebuilt(memory) == []
+        assert files_with(tmp_path, HIDDEN) == []
+
+
+async def test_a_forgotten_entity_takes_its_updates_words_along(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        uuid, _ = await story(memory, HIDDEN)
+        preview = await memory.services[FORGETTING].forget(LOCAL, Forget(entity_uuid=uuid))
+        await memory.services[FORGETTING].forget(LOCAL, Forget(entity_uuid=uuid, confirm=preview.confirm))
+        assert files_with(tmp_path, HIDDEN) == []
+        assert files_with(tmp_path, "Petra Berg") == []
+        assert await rebuilt(memory) == []
+
+
+async def test_a_rebuild_after_an_episode_was_deleted_gives_the_same(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        _, episode = await story(memory, "Petra")
+        await memory.services[DELETING].delete_episode(LOCAL, DeleteEpisode(uuid=episode))
+        assert await rebuilt(memory) == []
+
+
+async def test_a_memory_from_before_gets_the_tables(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        told = await tell(memory, "Petra works.", entities=[{"name": "Petra"}])
+    with closing(sqlite3.connect(tmp_path / MEMORY)) as db:
+        for statement in (
+            *(f"DROP TRIGGER {table}_apart" for table in ("episode", "entity")),
+            "DROP TABLE apart",
+            *(f"ALTER TABLE change DROP COLUMN {column}" for column in ("entity_before", "entity_after")),
+            "UPDATE graph_meta SET value = '2' WHERE key = 'schema_version'",
+        ):
+            db.execute(statement)
+        db.commit()
+    async with opened(tmp_path) as memory:
+        await update(memory, told.entities[0].uuid, name="Petra Berg", unlink_episodes=[told.episode_uuid])
+        assert await rebuilt(memory) == []
