@@ -26,6 +26,7 @@ Capability: TypeAlias = Literal[
     "delete_fact",
     "delete_episode",
     "episodes",  # the episodes of an entity in a period
+    "people",  # a caller declares who is named: types and aliases
     "months",  # how often an entity was mentioned, by month
 ]
 

@@ -51,6 +51,14 @@ class FactTold(Part):
     change: Literal["changed", "corrected"] = "changed"
 
 
+class EntityTold(Part):
+    """Who or what a caller declares beside the facts."""
+
+    name: str
+    type: str | None = None
+    aliases: list[str] = []
+
+
 class Episode(Part):
     """What is said: the words for servers that read them, the facts for servers that are told them."""
 
@@ -58,6 +66,7 @@ class Episode(Part):
     said: str | None = None
     """When it was said; the clock's time if left out."""
     body: str
+    entities: list[EntityTold] = []
     facts: list[FactTold] = []
 
 
@@ -220,6 +229,8 @@ def _needs(scenario: Scenario) -> Iterator[str]:
         yield from (name for name in ("retire", "restore", "delete_fact", "delete_episode") if getattr(step, name))
         if step.asks is not None or (step.refused and step.tell):
             yield "asks"
+        if step.tell and step.tell.entities:
+            yield "people"
     for question in scenario.questions:
         yield from (name for name in ("history", "series", "changes", "episodes", "months") if getattr(question, name))
         if question.changes:
