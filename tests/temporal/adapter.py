@@ -29,6 +29,7 @@ Capability: TypeAlias = Literal[
     "delete_episode",
     "episodes",  # the episodes of an entity in a period
     "standing",  # the entities that have a status, by its word or class
+    "people",  # a caller declares who is named: types and aliases
     "months",  # how often an entity was mentioned, by month
 ]
 

@@ -23,7 +23,7 @@ from graphiti_pkm.toolkit.services import Services
 
 _MOST_CHANGES = 50
 _ROWS = 500
-_DOUBTS = frozenset({"ambiguous_replacement", "possible_conflict", "empty_interval", "proposed_ending"})
+_DOUBTS = frozenset({"ambiguous_replacement", "possible_conflict", "empty_interval", "proposed_ending", "shared_name"})
 
 
 class GraphitiPkm(Adapter):
@@ -81,6 +81,7 @@ class GraphitiPkm(Adapter):
             episode_body=episode.body,
             reference_time=said,
             group_id=self._group,
+            entities=[entity.model_dump(exclude_none=True) for entity in episode.entities],
             facts=facts,
         )
         asks = any(one["what"] in _DOUBTS for one in answer["needs_attention"])

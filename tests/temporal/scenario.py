@@ -51,6 +51,14 @@ class FactTold(Part):
     change: Literal["changed", "corrected"] = "changed"
 
 
+class EntityTold(Part):
+    """Who or what a caller declares beside the facts."""
+
+    name: str
+    type: str | None = None
+    aliases: list[str] = []
+
+
 class Episode(Part):
     """What is said: the words for servers that read them, the facts for servers that are told them."""
 
@@ -58,6 +66,7 @@ class Episode(Part):
     said: str | None = None
     """When it was said; the clock's time if left out."""
     body: str
+    entities: list[EntityTold] = []
     facts: list[FactTold] = []
 
 
@@ -281,6 +290,8 @@ def _step_needs(step: Step) -> Iterator[str]:
         yield "update"
     if step.asks is not None or (step.refused and step.tell):
         yield "asks"
+    if step.tell and step.tell.entities:
+        yield "people"
 
 
 class _Plain(yaml.SafeLoader):
