@@ -163,8 +163,19 @@ def _shorten_ends(fact: Json) -> None:
     sentence = str(fact.get("fact", ""))
     for end in ("source_node_name", "target_node_name"):
         name = str(fact.get(end, ""))
-        if name and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", sentence):
+        if name and _holds(sentence, name):
             del fact[end]
+
+
+def _holds(sentence: str, name: str) -> bool:
+    """Whether a sentence has the name as whole words."""
+    place = sentence.find(name)
+    while place >= 0:
+        around = sentence[max(place - 1, 0) : place] + sentence[place + len(name) : place + len(name) + 1]
+        if not any(one.isalnum() or one == "_" for one in around):
+            return True
+        place = sentence.find(name, place + 1)
+    return False
 
 
 def _by_note(changes: list[Json]) -> list[Json]:
