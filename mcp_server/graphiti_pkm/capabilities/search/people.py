@@ -88,7 +88,9 @@ class People:
     async def _by_first_name(self, exact: Named, wanted: EntityFilter) -> dict[str, list[Entity]]:
         """Those with the whole name, then people whose first name it is."""
         asked = [name for name in exact if len(fold(name).split()) == 1 and not _is_me(name)][:_MOST_NAMES]
-        hits = await asyncio.gather(*(self._graph.search.search_entities([name], wanted, _LOOKED_AT) for name in asked))
+        hits = await asyncio.gather(
+            *(self._graph.search.search_entities([fold(name)], wanted, _LOOKED_AT) for name in asked)
+        )
         others = list(dict.fromkeys(uuid for found in hits for uuid in found))
         if not others:
             return {name: list(entities) for name, entities in exact.items()}
