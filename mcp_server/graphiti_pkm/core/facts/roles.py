@@ -70,7 +70,7 @@ class Role:
         low, name = text.lower(), re.escape(other.lower())
         mine = rf"\b{owner}{_BETWEEN}{role}"
         return bool(
-            re.search(rf"\b{name}\s+(?:has\s+)?{_BEING}{_BETWEEN}?{mine}", low)
+            re.search(rf"\b{name}\s+(?:has\s+)?{_BEING}\s+{mine}", low)
             or re.search(rf"{mine}\s+{_BEING}\s+{name}\b", low)
         )
 
