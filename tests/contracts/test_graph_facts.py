@@ -133,7 +133,7 @@ async def test_the_newest_readings_of_each_entity_come_newest_first_without_corr
     wrong = a_fact(sarah, sleep, value="9", valid_at=at(2025, 4), voided=True, expired_at=at(2025, 4), **series)
     state = a_fact(sarah, sleep, "NEEDS", valid_at=at(2025))
     await graph.writer.apply(a_write(sarah, sleep, *readings, wrong, state), {})
-    found = await graph.facts.newest_facts([sarah.uuid, sleep.uuid], ["t1"], NOW, 2, readings=True)
+    found = await graph.facts.newest_facts([sarah.uuid, sleep.uuid], ["t1"], NOW, 2, status="reading")
     assert found == {entity.uuid: [readings[2], readings[0]] for entity in (sarah, sleep)}
     uuids = [wrong.uuid, state.uuid, "nothing"]
     assert await graph.facts.voided(uuids, ["t1"]) == {wrong.uuid}

@@ -29,8 +29,10 @@ from graphiti_pkm.core.model.queries import (
     GroupSize,
     NameBook,
     NeighbourCount,
+    NewestOf,
     TimelineSummary,
     Window,
+    newest_under,
 )
 from graphiti_pkm.core.model.records import Entity, Episode, Fact, FactChange, Name, Passage
 from graphiti_pkm.core.ports.graph import RecordKind
@@ -247,11 +249,9 @@ class FakeFacts(FakePart):
         now: datetime,
         limit_each: int,
         *,
-        readings: bool = False,
+        status: NewestOf = "current",
     ) -> dict[str, list[Fact]]:
-        wanted = FactFilter(group_ids=tuple(group_ids), now=now, only_current=not readings)
-        if readings:
-            wanted = wanted.model_copy(update={"status": "reading"})
+        wanted = newest_under(group_ids, now, status)
         window = Window(limit=limit_each)
         return {uuid: list((await self.connections(uuid, wanted, window)).facts) for uuid in entity_uuids}
 

@@ -15,7 +15,7 @@ from graphiti_pkm.core.model.answers import (
 from graphiti_pkm.core.model.queries import EpisodeFilter, EpisodePage, Window
 from graphiti_pkm.core.reading.paging import CONTENT, ENTITIES, EPISODES, budget, fit
 from graphiti_pkm.core.reading.reader import Reader, Start
-from graphiti_pkm.core.reading.views import NODE_ALIASES, NODE_FACTS, item_sizes, read_on
+from graphiti_pkm.core.reading.views import item_sizes, read_on
 from graphiti_pkm.errors import InvalidInput
 
 _WHOLE_SUMMARY = 8_000
@@ -79,7 +79,8 @@ class Lookups(Reader):
         known = await self._graph.records.get_episodes(asked, visible)
         window = Window(limit=limit + 1, after=start.after)
         found, total = await self._graph.episodes.episode_entities([item.uuid for item in known], visible, window)
-        views = [self._views.node(entity) for entity in found[:limit]]
+        ended = await self._ended(found[:limit], None, visible, self._context.now())
+        views = [self._views.node(entity, ended=ended.get(entity.uuid)) for entity in found[:limit]]
         kept = fit(item_sizes(views, visible), budget((ENTITIES, limit)))
         more = kept < len(found)
         last = found[kept - 1] if more else None
@@ -117,11 +118,8 @@ class Lookups(Reader):
         found = await self._graph.records.get_entities([whole], visible)
         if not found:
             raise unknown("entity", whole)
-        aliases = await self._graph.records.aliases([whole], NODE_ALIASES)
-        facts = await self._newest([whole], visible, self._context.now(), NODE_FACTS)
-        return self._views.node(
-            found[0], aliases=aliases.get(whole, ()), facts=facts.get(whole, ()), max_summary=_WHOLE_SUMMARY
-        )
+        (view,) = await self._node_views(found, visible, self._context.now(), max_summary=_WHOLE_SUMMARY)
+        return view
 
     async def get_episode(self, caller: Caller, uuid: str) -> EpisodeView:
         """One episode with up to 20,000 characters of its content. Raises NotFound."""

@@ -163,7 +163,7 @@ class EpisodeCandidates:
         """Entities whose whole name or alias the query contains, in any case."""
         asked = phrases(text)
         found = await self._candidates.named(asked, EntityFilter(group_ids=wanted.group_ids))
-        return list(dict.fromkeys(uuid for phrase in asked for uuid in found[phrase]))[:_MOST_NAMED]
+        return list(dict.fromkeys(one.uuid for phrase in asked for one in found[phrase]))[:_MOST_NAMED]
 
     async def _of_entities(self, query: Query, wanted: EpisodeFilter, named: Sequence[str]) -> dict[str, EpisodeHit]:
         """Episodes that mention an entity, possibly by another name than the query."""

@@ -1,12 +1,17 @@
 """Searches entities and facts by words and meaning, in stable pages."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from graphiti_pkm.capabilities.search.facts import FactSearch, labels_of
+from graphiti_pkm.capabilities.search.people import People
+from graphiti_pkm.capabilities.search.ports import GraphNeighbours
 from graphiti_pkm.capabilities.search.requests import SearchNodes
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts.roles import role_of
 from graphiti_pkm.core.facts.statuses import class_of_status, keys_of_class, status_key
+from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
-from graphiti_pkm.core.model.answers import NodeSearchResponse, NodeView
+from graphiti_pkm.core.model.answers import NodeSearchResponse
 from graphiti_pkm.core.model.names import normalise_name, search_terms
 from graphiti_pkm.core.model.queries import EntityFilter, Window
 from graphiti_pkm.core.model.records import Entity
@@ -16,7 +21,7 @@ from graphiti_pkm.core.reading.paging import NODES, budget, fit
 from graphiti_pkm.core.reading.ranking import lifted
 from graphiti_pkm.core.reading.reader import NOTHING_OF_ME, Start
 from graphiti_pkm.core.reading.slices import ASKED, found_message, slice_of
-from graphiti_pkm.core.reading.views import NODE_ALIASES, NODE_FACTS, item_sizes
+from graphiti_pkm.core.reading.views import item_sizes
 from graphiti_pkm.errors import InvalidInput
 
 _EXACT = 1.0
@@ -26,6 +31,10 @@ _NAME_CHARS = 200
 
 class Searching(FactSearch):
     """``search_nodes`` and ``search_memory_facts``."""
+
+    def __init__(self, context: Context, groups: Groups, neighbours: GraphNeighbours) -> None:
+        super().__init__(context, groups, neighbours)
+        self._people = People(context.graph, self._persons, self._views, context.settings.zone)
 
     async def search_nodes(self, caller: Caller, request: SearchNodes) -> NodeSearchResponse:
         """Entities of these names first, then the best for the query, with their newest current facts.
@@ -48,15 +57,17 @@ class Searching(FactSearch):
         if request.query is None and not asked:
             return await self._all_nodes(caller, request, wanted, start)
         scores, is_cut, note = await self._node_scores(request.query, wanted, centre)
-        named = await self._candidates.named(asked, wanted)
-        missing = [name for name in asked if not named[name]]
-        first = dict.fromkeys(uuid for uuids in named.values() for uuid in uuids)
+        people = await self._people.find(await self._named(asked, wanted), wanted, start.now)
+        missing = [name for name in asked if not people.named[name]]
+        first = dict.fromkeys(uuid for uuids in people.named.values() for uuid in uuids)
         scores.update({uuid: ASKED + len(first) - place for place, uuid in enumerate(first)})
         if any(normalise_name(name) in PERSON_WORDS for name in missing):
             note = joined(note, f"{NOTHING_OF_ME}.")
         page = slice_of(scores, start)
         uuids = page.uuids(limit)
-        views = await self._node_views(await self._graph.records.get_entities(uuids, groups), wanted, page.scores())
+        views = await self._node_views(
+            await self._graph.records.get_entities(uuids, groups), groups, self._context.now(), page.scores()
+        )
         kept = fit(item_sizes(views, groups), budget((NODES, limit)))
         next_key = page.next_key([view.uuid for view in views[:kept]], uuids)
         next_cursor = await self._next(start, next_key, groups)
@@ -73,16 +84,24 @@ class Searching(FactSearch):
             now=self._counted_from(start.now),
             scope=await self._scope(caller, groups, empty=not page.total, note=note),
             nodes=views[:kept],
+            ambiguous=people.ambiguous or None,
+            roles=people.roles or None,
             not_found=missing or None,
             similar=await self._candidates.similar(missing, wanted) or None,
         )
+
+    async def _named(self, names: Sequence[str], wanted: EntityFilter) -> dict[str, list[Entity]]:
+        """The entities with each name; "my dad" may be called dad."""
+        plain = {name: " ".join(role.words) for name in names if (role := role_of(name)) and role.is_mine}
+        found = await self._candidates.named([*names, *plain.values()], wanted) if names else {}
+        return {name: found[name] or found.get(plain.get(name, name), []) for name in names}
 
     async def _all_nodes(
         self, caller: Caller, request: SearchNodes, wanted: EntityFilter, start: Start
     ) -> NodeSearchResponse:
         limit = request.max_nodes
         found, total = await self._graph.records.entity_page(wanted, Window(limit=limit + 1, after=start.after))
-        views = await self._node_views(found[:limit], wanted, {})
+        views = await self._node_views(found[:limit], wanted.group_ids, self._context.now())
         kept = fit(item_sizes(views, wanted.group_ids), budget((NODES, limit)))
         last = found[kept - 1] if kept < len(found) else None
         message = f"Found {kept} of {total} node(s), by name" if kept else found_message("node", 0, total)
@@ -121,22 +140,6 @@ class Searching(FactSearch):
             return None
         return f"{listed} nodes pass the filters, {found} of them fit the query; without query all are listed."
 
-    async def _node_views(
-        self, entities: Sequence[Entity], wanted: EntityFilter, scores: Mapping[str, float]
-    ) -> list[NodeView]:
-        uuids = [item.uuid for item in entities]
-        aliases = await self._graph.records.aliases(uuids, NODE_ALIASES)
-        facts = await self._newest(uuids, wanted.group_ids, self._context.now(), NODE_FACTS)
-        return [
-            self._views.node(
-                item,
-                aliases=aliases.get(item.uuid, ()),
-                facts=facts.get(item.uuid, ()),
-                score=scores.get(item.uuid),
-            )
-            for item in entities
-        ]
-
     async def _node_scores(
         self, query: str | None, wanted: EntityFilter, centre: str | None
     ) -> tuple[dict[str, float], bool, str | None]:
@@ -144,7 +147,7 @@ class Searching(FactSearch):
         if query is None:
             return {}, False, None
         name = checked_text("query", query)[:_NAME_CHARS]
-        exact = (await self._candidates.named([name], wanted))[name]
+        exact = [one.uuid for one in (await self._candidates.named([name], wanted))[name]]
         if exact and not search_terms(query, 1):  # an entity may be named by a symbol, which full text does not index
             scores, is_cut, note = dict.fromkeys(exact, _EXACT), False, None
         else:

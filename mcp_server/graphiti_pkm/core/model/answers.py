@@ -116,11 +116,15 @@ class NodeView(Answer):
     labels: list[str]
     created_at: str
     summary: str
+    past_summary: str | None = None
+    """The summary, if what it says has ended."""
     group_id: str
     aliases: list[str] | None = None
     attributes: dict[str, object] = Field(default_factory=dict)
     facts: list[str] | None = None
     """Its three newest current facts as sentences with dates; of a measure its newest readings."""
+    ended_facts: int | None = None
+    """How many of its facts have ended (20: or more), if none is current."""
     score: float | None = None
 
 
@@ -141,6 +145,10 @@ class Page(Answer):
 
 class NodeSearchResponse(Page):
     nodes: list[NodeView]
+    ambiguous: dict[str, list[str]] | None = None
+    """Those of ``names`` that several people have as a name or first name, with what tells them apart."""
+    roles: dict[str, list[str]] | None = None
+    """Those of ``names`` that are a role towards the user ("my coach"): who holds it now, and who did before."""
     not_found: list[str] | None = None
     """Those of ``names`` that fit no entity."""
     similar: dict[str, list[str]] | None = None

@@ -1,5 +1,6 @@
 """Filters of reads, and the shape of a page of records."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -9,6 +10,10 @@ from graphiti_pkm.core.model.records import Episode, Fact, FactKind, Name, Recor
 
 Direction = Literal["both", "out", "in"]
 FactStatus = Literal["current", "possible", "ended", "voided", "planned", "event", "reading", "future"]
+
+
+NewestOf = Literal["current", "ended", "reading"]
+"""Which facts of an entity: states that hold or have ended, or its readings."""
 
 
 class Window(Record):
@@ -59,6 +64,14 @@ class FactFilter(Record):
     """Types; at least one end must have one of them."""
     series: tuple[str, str] | None = None
     """Only readings of this source uuid and measure, in any case."""
+
+
+def newest_under(group_ids: Sequence[str], now: datetime, status: NewestOf) -> FactFilter:
+    """The filter of ``newest_facts``."""
+    if status == "current":
+        return FactFilter(group_ids=tuple(group_ids), now=now, only_current=True)
+    kinds: tuple[FactKind, ...] = ("state",) if status == "ended" else ()
+    return FactFilter(group_ids=tuple(group_ids), now=now, status=status, kinds=kinds)
 
 
 class EpisodeFilter(Record):

@@ -21,6 +21,7 @@ from graphiti_pkm.core.model.queries import (
     GroupSize,
     NameBook,
     NeighbourCount,
+    NewestOf,
     TimelineSummary,
     VectorIndex,
     Window,
@@ -143,9 +144,9 @@ class GraphFacts(Protocol):
         now: datetime,
         limit_each: int,
         *,
-        readings: bool = False,
+        status: NewestOf = "current",
     ) -> dict[str, list[Fact]]:
-        """Current facts of each entity, newest first; for a measure its readings that were not corrected."""
+        """States of each entity that are current, or that have ended, newest first; or its readings as a measure."""
         ...
 
     async def voided(self, fact_uuids: Sequence[str], group_ids: Sequence[str]) -> set[str]:

@@ -8,7 +8,7 @@ from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.identity.spelling import NameForm
 from graphiti_pkm.core.model.names import SHORTEST_PART, beginning_term, name_key, normalise_name, search_terms
 from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
-from graphiti_pkm.core.model.records import Vector
+from graphiti_pkm.core.model.records import Entity, Vector
 from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.core.ports.ports import Embedder
 from graphiti_pkm.core.reading.ranking import MIN_COSINE, fuse, holding_all, kept_above, scores_of_words, stem_counts
@@ -77,8 +77,8 @@ class Candidates:
             notes.append(_CUT)
         return Query(terms[:_MOST_TERMS], vector, " ".join(notes) or None)
 
-    async def named(self, names: Sequence[str], wanted: EntityFilter) -> dict[str, list[str]]:
-        """Uuids of the entities with each name or alias, in any spelling, that pass the filter."""
+    async def named(self, names: Sequence[str], wanted: EntityFilter) -> dict[str, list[Entity]]:
+        """The entities with each name or alias, in any spelling, that pass the filter."""
         keys = await in_thread(
             lambda: {
                 name: [*self._of_person(name, wanted.group_ids), *(name_key(group, name) for group in wanted.group_ids)]
@@ -90,7 +90,7 @@ class Candidates:
             list({name.entity_uuid for name in found.values()}), wanted.group_ids
         )
         fitting = {
-            item.uuid
+            item.uuid: item
             for item in records
             if (not wanted.labels or not {"Entity", item.label}.isdisjoint(wanted.labels))
             and (wanted.recorded_until is None or item.created_at <= wanted.recorded_until)
@@ -98,9 +98,11 @@ class Candidates:
         if wanted.status is not None and fitting:
             narrowed = wanted.model_copy(update={"uuids": tuple(fitting)})
             found_so, _ = await self._graph.records.entity_page(narrowed, Window(limit=len(fitting)))
-            fitting = {item.uuid for item in found_so}
+            fitting = {item.uuid: item for item in found_so}
         holders = {name: [found[key].entity_uuid for key in each if key in found] for name, each in keys.items()}
-        return {name: [uuid for uuid in dict.fromkeys(each) if uuid in fitting] for name, each in holders.items()}
+        return {
+            name: [fitting[uuid] for uuid in dict.fromkeys(each) if uuid in fitting] for name, each in holders.items()
+        }
 
     async def similar(self, names: Sequence[str], wanted: EntityFilter) -> dict[str, list[str]]:
         """For each unknown name at most three names that it may be part or a misspelling of."""

@@ -9,18 +9,19 @@ from typing import TypeAlias
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.generated import under_names
 from graphiti_pkm.core.facts.history import MOST_EVENTS, known_state
+from graphiti_pkm.core.facts.past_summaries import has_ended, may_have_ended, still_holds
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.identity.uuids import resolve_within
 from graphiti_pkm.core.model.access import Caller
-from graphiti_pkm.core.model.answers import Scope
+from graphiti_pkm.core.model.answers import NodeView, Scope
 from graphiti_pkm.core.model.names import name_key, normalise_name, relation_name
 from graphiti_pkm.core.model.records import Entity, Episode, Fact
 from graphiti_pkm.core.model.requests import ME, Request
 from graphiti_pkm.core.model.times import in_zone, parse_instant, show_time, whole_period
 from graphiti_pkm.core.reading.candidates import PERSON_WORDS
 from graphiti_pkm.core.reading.paging import Key, decode_cursor, encode_cursor
-from graphiti_pkm.core.reading.views import Views, size_in_words
+from graphiti_pkm.core.reading.views import NODE_ALIASES, NODE_FACTS, SUMMARY, Ended, Views, size_in_words
 from graphiti_pkm.core.signing import Signer
 from graphiti_pkm.core.waiting import in_thread
 
@@ -31,6 +32,8 @@ _CORRECTED = 10
 _WRONG_FACTS = 3
 _READ_OF_AN_EPISODE = 100
 _HELD_GROUPS = 20
+_MOST_ENDED = 20
+"""Ended facts of an entity that are counted, and compared with its summary."""
 RELATIONS = 1_000
 """Relations of a group that are read at most."""
 _NO_RELATION = "_"
@@ -194,7 +197,54 @@ class Reader:
         without = [uuid for uuid in entity_uuids if not facts.get(uuid)]
         if not without:
             return facts
-        return facts | await self._graph.facts.newest_facts(without, group_ids, now, limit_each, readings=True)
+        return facts | await self._graph.facts.newest_facts(without, group_ids, now, limit_each, status="reading")
+
+    async def _node_views(
+        self,
+        entities: Sequence[Entity],
+        group_ids: Sequence[str],
+        now: datetime,
+        scores: Mapping[str, float] | None = None,
+        max_summary: int = SUMMARY,
+    ) -> list[NodeView]:
+        """Entities with their aliases and newest current facts, and what has ended of those without any."""
+        uuids = [item.uuid for item in entities]
+        aliases = await self._graph.records.aliases(uuids, NODE_ALIASES)
+        facts = await self._newest(uuids, group_ids, now, NODE_FACTS)
+        ended = await self._ended(entities, facts, group_ids, now)
+        return [
+            self._views.node(
+                item,
+                aliases=aliases.get(item.uuid, ()),
+                facts=facts.get(item.uuid, ()),
+                score=(scores or {}).get(item.uuid),
+                max_summary=max_summary,
+                ended=ended.get(item.uuid),
+            )
+            for item in entities
+        ]
+
+    async def _ended(
+        self,
+        entities: Sequence[Entity],
+        facts: Mapping[str, Sequence[Fact]] | None,
+        group_ids: Sequence[str],
+        now: datetime,
+    ) -> dict[str, Ended]:
+        """What has ended of entities: how many facts if none is current, and whether the summary did with them.
+
+        ``facts``: the current ones; None if only the summaries are shown.
+        """
+        without = {one.uuid for one in entities if facts is not None and not facts.get(one.uuid)}
+        asked = [one for one in entities if one.uuid in without or may_have_ended(one)]
+        if not asked:
+            return {}
+        read = self._graph.facts.newest_facts
+        ended = await read([one.uuid for one in asked], group_ids, now, _MOST_ENDED, status="ended")
+        doubtful = [one for one in asked if has_ended(one, ended[one.uuid])]
+        current = await read([one.uuid for one in doubtful], group_ids, now, _MOST_ENDED) if doubtful else {}
+        past = {one.uuid for one in doubtful if not still_holds(one, current[one.uuid])}
+        return {one.uuid: Ended(len(ended[one.uuid]) if one.uuid in without else 0, one.uuid in past) for one in asked}
 
     async def _replacements(
         self, facts: Sequence[Fact], group_ids: Sequence[str], known_at: datetime | None = None

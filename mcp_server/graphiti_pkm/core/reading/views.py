@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from zoneinfo import ZoneInfo
 
@@ -24,13 +25,22 @@ _TEXT = 2_000
 _SENTENCE = 300
 _VALUE = 500
 _NAME = 200
-_SUMMARY = 1_000
+SUMMARY = 1_000
 _EPISODES = 5
 _ATTRIBUTES = 2_000
 _ATTRIBUTE_CHARS = 500
 _ATTRIBUTE_ITEMS = 20
 _EMBEDDING = re.compile("embedding|vector", re.IGNORECASE)
 _UNLIKE_STATES: dict[str, Status] = {"event": "event", "plan": "planned", "reading": "reading"}
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What has ended of an entity."""
+
+    facts: int
+    """How many of its facts, at most 20; 0 if any is current."""
+    is_summary_past: bool
 
 
 class Views:
@@ -90,19 +100,23 @@ class Views:
         aliases: Sequence[str] = (),
         facts: Sequence[Fact] | None = None,
         score: float | None = None,
-        max_summary: int = _SUMMARY,
+        max_summary: int = SUMMARY,
+        ended: Ended | None = None,
     ) -> NodeView:
         """One entity, with the given facts as sentences."""
+        summary, is_past = clipped(entity.summary, max_summary), ended is not None and ended.is_summary_past
         return NodeView(
             uuid=entity.uuid,
             name=clipped(entity.name, _NAME),
             labels=["Entity"] if entity.label in (None, "Entity") else ["Entity", str(entity.label)],
             created_at=iso(entity.created_at),
-            summary=clipped(entity.summary, max_summary),
+            summary="" if is_past else summary,
+            past_summary=summary if is_past else None,
             group_id=self._groups.public(entity.group_id),
             aliases=[clipped(alias, _NAME) for alias in aliases] or None,
             attributes=plain_attributes(entity.attributes),
             facts=None if facts is None else [self.sentence(fact) for fact in facts],
+            ended_facts=(ended.facts or None) if ended else None,
             score=score,
         )
 

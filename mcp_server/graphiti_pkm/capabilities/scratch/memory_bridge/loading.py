@@ -63,7 +63,11 @@ class SeedSearch(Searching):
         words = await self._candidates.query(query)
         hits = await self._graph.search.search_entities(words.terms, wanted, POOL)
         near = await self._graph.search.nearest_entities(words.vector, wanted, POOL) if words.vector else {}
-        return {*named[query], *hits, *(uuid for uuid, cosine in near.items() if cosine >= MIN_COSINE)}
+        return {
+            *(one.uuid for one in named[query]),
+            *hits,
+            *(uuid for uuid, cosine in near.items() if cosine >= MIN_COSINE),
+        }
 
 
 MOST_SEEDS = 50

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from graphiti_pkm.core.model.names import measure_key as key_of_measure
-from graphiti_pkm.core.model.queries import FactFilter, FactPage, NeighbourCount, Window
+from graphiti_pkm.core.model.queries import FactFilter, FactPage, NeighbourCount, NewestOf, Window, newest_under
 from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.storage.graph import mapping
 from graphiti_pkm.storage.graph.ordering import in_order
@@ -76,14 +76,9 @@ class Facts(Part):
         now: datetime,
         limit_each: int,
         *,
-        readings: bool = False,
+        status: NewestOf = "current",
     ) -> dict[str, list[Fact]]:
-        wanted = FactFilter(
-            group_ids=tuple(group_ids),
-            now=now,
-            only_current=not readings,
-            status="reading" if readings else None,
-        )
+        wanted = newest_under(group_ids, now, status)
         found = await self._read(*(queries_read.newest_facts(uuid, wanted, limit_each) for uuid in entity_uuids))
         return {uuid: list(map(mapping.fact, rows)) for uuid, rows in zip(entity_uuids, found, strict=True)}
 

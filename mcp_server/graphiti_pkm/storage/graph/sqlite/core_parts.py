@@ -17,9 +17,11 @@ from graphiti_pkm.core.model.queries import (
     GroupSize,
     NameBook,
     NeighbourCount,
+    NewestOf,
     TimelineSummary,
     VectorIndex,
     Window,
+    newest_under,
 )
 from graphiti_pkm.core.model.records import (
     Entity,
@@ -128,11 +130,9 @@ class Facts(SqlitePart):
         now: datetime,
         limit_each: int,
         *,
-        readings: bool = False,
+        status: NewestOf = "current",
     ) -> dict[str, list[Fact]]:
-        wanted = FactFilter(
-            group_ids=tuple(group_ids), now=now, only_current=not readings, status="reading" if readings else None
-        )
+        wanted = newest_under(group_ids, now, status)
         window = Window(limit=limit_each)
         return await self._file.read(
             lambda db: {uuid: list(facts.connections(db, uuid, wanted, window).facts) for uuid in entity_uuids}
