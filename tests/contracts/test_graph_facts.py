@@ -124,6 +124,8 @@ async def test_the_newest_current_facts_of_each_entity_come_newest_first(graph: 
     assert (await graph.facts.newest_facts([sarah.uuid], ["t1"], NOW, 2))[sarah.uuid] == expected[:2]
     assert (await graph.facts.newest_facts([sarah.uuid], ["t2"], NOW, 2)).get(sarah.uuid, []) == []
     assert (await graph.facts.newest_facts([sarah.uuid], ["t1"], at(2022), 10))[sarah.uuid][0] == facts[2]
+    over = await graph.facts.newest_facts([sarah.uuid, tom.uuid], ["t1"], NOW, 10, status="ended")
+    assert over == {sarah.uuid: [ended], tom.uuid: [ended]}
 
 
 async def test_the_newest_readings_of_each_entity_come_newest_first_without_corrected_ones(graph: Graph) -> None:
