@@ -20,6 +20,10 @@ BUILT: dict[str, tuple[str, Iterable[str]]] = {
         "fullmatch",
         [cypher._pattern(query).pattern for query in (cypher._SAGA, cypher._EDGES, cypher._CANDIDATES)],
     ),
+    "graphiti_pkm.core.identity.name_parts": (
+        "finditer",
+        [rf"(?<!\w){re.escape(word)}(?!\w)" for word in ("Nora", "a.b")],
+    ),
     "graphiti_pkm.server.tools.texts": ("search", [r"\b(?:add_memory|add_node|find_node)\b"]),
 }
 """What is built where the code runs: how it is used, and what comes of it."""

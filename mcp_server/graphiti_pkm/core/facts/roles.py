@@ -1,6 +1,6 @@
 """Roles towards the person of a group: who is "my coach" by a fact between the two. Pure."""
 
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graphiti_pkm.core.identity.spelling import stems
@@ -23,9 +23,11 @@ _MINE = words_of("my our")
 _MOST_WORDS = 3
 _HAVING = words_of("has had have gets got")
 _AUXILIARIES = words_of("is was are were became becomes as a an the has been")
-_OWNER = r"(?:my|our|me's|(?:the\s+)?user[’']s|{person}[’']s)"
-_BEING = r"(?:is|was|became|becomes|been|as)"
-_BETWEEN = r"\s+(?:\w+\s+){0,2}?"
+_OWNERS = ("my", "our", "me's", "user's")
+_BEING = words_of("is was became becomes been as")
+_BETWEEN = 2
+"""Words that may stand between the owner and the role ("my first coach")."""
+_MARKS = " .,;:!?\"'“”()"
 
 
 @dataclass(frozen=True)
@@ -65,14 +67,38 @@ class Role:
 
     def _in_text(self, text: str, word: str, other: str, person: str) -> bool:
         """Says "Judith Brandt is my coach" or "the user's coach is Judith Brandt"."""
-        role = r"\s+".join(map(re.escape, (*self.words[:-1], word))) + r"\b(?![’'])"
-        owner = _OWNER.format(person=re.escape(person.lower()))
-        low, name = text.lower(), re.escape(other.lower())
-        mine = rf"\b{owner}{_BETWEEN}{role}"
-        return bool(
-            re.search(rf"\b{name}\s+(?:has\s+)?{_BEING}\s+{mine}", low)
-            or re.search(rf"{mine}\s+{_BEING}\s+{name}\b", low)
+        said, name, role = _spoken(text), _spoken(other), [*self.words[:-1], word]
+        owners = [*([one] for one in _OWNERS), _spoken(f"{person}'s")]
+        return any(
+            _is_said_of(name, said[:start], said[end:])
+            for end in _ends(said, role)
+            for owner in owners
+            for between in range(_BETWEEN + 1)
+            if (start := end - len(role) - between - len(owner)) >= 0 and said[start : start + len(owner)] == owner
         )
+
+
+def _spoken(text: str) -> list[str]:
+    """The words in lower case, without marks around them."""
+    return [bare for word in text.lower().replace("’", "'").split() if (bare := word.strip(_MARKS))]
+
+
+def _ends(said: Sequence[str], role: Sequence[str]) -> list[int]:
+    """Where the role ends in what was said."""
+    size = len(role)
+    return [at + size for at in range(len(said) - size + 1) if said[at : at + size] == role]
+
+
+def _is_said_of(name: Sequence[str], before: Sequence[str], after: Sequence[str]) -> bool:
+    """Whether "NAME is" stands before the owner and the role, or "is NAME" after them."""
+    if after[:1] and after[0] in _BEING and after[1 : 1 + len(name)] == name:
+        return True
+    rest = before[:-1] if before[-1:] == ["the"] else before
+    if not rest or rest[-1] not in _BEING:
+        return False
+    rest = rest[:-1]
+    rest = rest[:-1] if rest[-1:] == ["has"] else rest
+    return rest[len(rest) - len(name) :] == name
 
 
 def role_of(text: str) -> Role | None:

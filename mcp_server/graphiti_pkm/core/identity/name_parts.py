@@ -150,7 +150,7 @@ def may_refer(text: str, word: str, name: str) -> bool:
     """
     known = word_forms(name) | _TITLES | STOP_WORDS
     for found in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", text):
-        before, after = text[: found.start()][-_NEAR:], text[found.end() :][:_NEAR]
+        before, after = text[max(0, found.start() - _NEAR) : found.start()], text[found.end() : found.end() + _NEAR]
         begins = not before.strip() or bool(_SENTENCE_END.search(before))
         beside = [near[1] for near in (_NAME_BEFORE.search(before), _NAME_AFTER.match(after)) if near]
         is_other = any(
