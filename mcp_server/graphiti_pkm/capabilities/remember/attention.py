@@ -104,7 +104,7 @@ class AttentionWriter:
     def shared_name(self, shared: Mapping[str, Sequence[Entity]], episode_uuid: str) -> Attention:
         """``shared``: the people whom a first name in the text may mean; none of them was linked by it."""
         shown = dict(list(shared.items())[:_MOST_PARTS])
-        meant = next(iter(shown.values()))[0].name
+        meant = next(iter(shown.values()))[0].uuid
         return Attention(
             what="shared_name",
             detail="fits several; not linked",
@@ -112,8 +112,7 @@ class AttentionWriter:
                 f"{word}: {', '.join(f'{one.name} ({one.uuid[:SHOWN_UUID]})' for one in people[:_MOST_CANDIDATES])}"
                 for word, people in shown.items()
             ],
-            call=f'To link: {self._delete} {{"uuid":"{episode_uuid}"}}, then add_memory again with the one meant in '
-            f"entities, e.g. {_json({'name': meant})}",
+            call=f"For the one meant: update_entity {_json({'entity_uuid': meant, 'link_episodes': [episode_uuid]})}",
         )
 
     def near_relation(self, fact: ParsedFact, stored: Fact, near: Sequence[str]) -> Attention:

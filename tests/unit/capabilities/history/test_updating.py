@@ -78,6 +78,14 @@ async def test_what_is_asked_twice_is_done_once(world: WritingWorld) -> None:
     assert not (await world.retiring.restore_fact(LOCAL, request)).changed
 
 
+async def test_undoing_leaves_what_a_note_told_since(world: WritingWorld) -> None:
+    await update(world, "Petra", name="Petra Berg")
+    await world.tell("A note.", entities=[{"name": "Petra Berg", "summary": "A founder.", "type": "Person"}])
+    await undo(world, "Petra Berg")
+    entity = world.entity("Petra")
+    assert (entity.summary, entity.label) == ("A founder.", "Person")
+
+
 async def test_aliases_link_earlier_episodes_until_they_are_taken_back(world: WritingWorld) -> None:
     await world.tell("The Captain has a plan.")
     assert world.mentions("Petra") == 1
