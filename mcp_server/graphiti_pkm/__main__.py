@@ -4,4 +4,5 @@ import sys
 
 from graphiti_pkm.cli.main import started
 
-sys.exit(started())
+if __name__ == "__main__":
+    sys.exit(started())
