@@ -138,7 +138,7 @@ async def test_a_first_name_that_was_declared_becomes_an_alias(world: World) -> 
         await tell(world, group, episode_body=f"Marit called, {number}.")
     note = {"episode_body": "Marit paints.", "facts": [{"source": "Marit", "relation": "LIKES", "target": "painting"}]}
     answer = await tell(world, group, **note, entities=[{"name": "Marit", "type": "Person"}])
-    assert answer["linked"] == 3
+    assert answer["linked"] == 0  # Marit Sandvik may be meant as well
     (report,) = [one for one in answer["needs_attention"] if one["what"] == "similar_existing"]
     decoder = json.JSONDecoder()
     await world.call("delete_episode", **decoder.raw_decode(report["call"].split("delete_episode ")[1])[0])
@@ -158,7 +158,7 @@ async def test_a_name_that_nobody_has_brings_those_that_hold_it_or_are_spelt_ali
     await tell(world, "similar", episode_body="They moved in.", entities=people)
     found = await world.call("search_nodes", names=["Tobias", "Wenger", "Tobais", "Zoe"], group_ids=["similar"])
     assert {name: [one.split(" (")[0] for one in shown] for name, shown in found["similar"].items()} == {
-        "Tobias": ["Tobias Wenger"],
         "Wenger": ["Ida Wenger", "Tobias Wenger"],
         "Tobais": ["Tobias Wenger"],
     }
+    assert [node["name"] for node in found["nodes"]] == ["Tobias Wenger"]  # a first name finds its person
