@@ -8,9 +8,9 @@ import functools
 import importlib
 import inspect
 import itertools
-import os
 import signal
 import sys
+import threading
 from typing import Any
 
 
@@ -24,7 +24,8 @@ def die_at(when: str, step: str, times: int) -> None:
     calls = itertools.count(1)
 
     def die() -> None:
-        os.kill(os.getpid(), signal.SIGSTOP if when == "stop" else signal.SIGKILL)
+        # To this very thread: another one could take a signal to the process, and this one would go on for a moment.
+        signal.pthread_kill(threading.get_ident(), signal.SIGSTOP if when == "stop" else signal.SIGKILL)
 
     @functools.wraps(function)
     async def asynchronous(*given: Any, **named: Any) -> Any:

@@ -263,6 +263,18 @@ async def test_a_deleted_episode_leaves_shells_for_what_became_of_its_facts(jour
     assert "Maria" not in row.intent.model_dump_json()
 
 
+async def test_what_a_write_gave_a_forgotten_fact_beside_its_words_goes_as_well(journal: Journal) -> None:
+    story = Story()
+    await journal.append(story.told_by, {}, "hash", {})
+    later = an_update(story.secret, attributes={"because": "Maria"}), an_update(story.fact, attributes={"by": "Maria"})
+    await journal.append(an_intent(fact_updates=later), {}, "", {})
+    gone = Forgetting(facts=(story.secret.uuid,))
+    await journal.append(an_intent(kind=WriteKind.FORGET, forgets=gone, facts=(story.fact,)), {}, "", {})
+    left = [one for row in await journal.rows(0, 10) for one in row.intent.fact_updates if one.uuid == story.fact.uuid]
+    assert left[-1].attributes == {"by": None}
+    assert "Maria" not in "".join(one.model_dump_json() for one in left)
+
+
 async def test_a_fact_that_was_deleted_before_is_left_without_words_when_its_episode_is_redacted(
     journal: Journal,
 ) -> None:

@@ -315,5 +315,25 @@ async def test_neighbours_with_most_facts_come_first_then_by_name(graph: Graph) 
     assert await graph.facts.neighbour_counts(sarah.uuid, wanted(), 2) == [counted(*one) for one in expected[:2]]
 
 
+async def test_facts_are_counted_by_kind_and_relation_and_readings_by_measure(graph: Graph) -> None:
+    sarah, tom, sleep = an_entity("Sarah"), an_entity("Tom"), an_entity("sleep")
+    nights = [a_fact(sarah, sleep, "SLEPT", kind="reading", measure="sleep", value=str(i)) for i in range(3)]
+    facts = [a_fact(sarah, tom, "MET", kind="event"), a_fact(tom, sarah, "MET", kind="event"), a_fact(sarah, sarah)]
+    facts += [a_fact(sarah, tom, voided=True, expired_at=at(2026)), a_fact(sarah, sleep, "RATED", kind="reading")]
+    await graph.writer.apply(a_write(sarah, tom, sleep, *nights, *facts), {})
+    found = await graph.facts.kind_counts(sarah.uuid, wanted(), 10)
+    page = await graph.facts.connections(sarah.uuid, wanted(), Window(limit=20))
+    assert sum(one.facts for one in found) == page.total
+    assert [(one.kind, one.name, one.facts) for one in found] == [
+        ("reading", "sleep", 3),
+        ("event", "MET", 2),
+        ("state", "KNOWS", page.total - 6),
+        ("reading", "RATED", 1),
+    ]
+    out = await graph.facts.kind_counts(sarah.uuid, wanted(direction="in"), 1)
+    assert len(out) == 1
+    assert await graph.facts.kind_counts("nothing", wanted(), 10) == []
+
+
 def counted(entity: Entity, facts: int) -> NeighbourCount:
     return NeighbourCount(entity_uuid=entity.uuid, name=entity.name, facts=facts)

@@ -233,6 +233,27 @@ async def test_the_summary_obeys_the_filter(graph: Graph) -> None:
     assert (await graph.episodes.timeline_summary(DJANGO, wanted(recorded_until=at(2020)), UTC)).total == 0
 
 
+async def test_entities_beside_another_are_counted_over_its_newest_episodes(graph: Graph) -> None:
+    sarah, tom, ann, bob = (an_entity(name) for name in ("Sarah", "Tom", "Ann", "Bob"))
+    notes = [an_episode(valid_at=at(2026, 1, day)) for day in range(1, 6)]
+    elsewhere = an_entity("Elsewhere", group_id="t2")
+    beside = [(tom, notes[2:]), (ann, notes[3:]), (bob, [*notes[:2], notes[4]]), (elsewhere, notes)]
+    mentions = [a_mention(note, sarah) for note in notes]
+    mentions += [a_mention(note, entity) for entity, listed in beside for note in listed]
+    alone = an_episode(valid_at=at(2026, 2))
+    await graph.writer.apply(
+        a_write(sarah, tom, ann, bob, elsewhere, *notes, alone, *mentions, a_mention(alone, tom)), {}
+    )
+    found = await graph.episodes.mentioned_with(sarah.uuid, wanted(), 100, 10)
+    assert [(one.name, one.episodes) for one in found] == [("Bob", 3), ("Tom", 3), ("Ann", 2)]
+    assert found[0].entity_uuid == bob.uuid
+    newest = await graph.episodes.mentioned_with(sarah.uuid, wanted(), 3, 2)
+    assert [(one.name, one.episodes) for one in newest] == [("Tom", 3), ("Ann", 2)]
+    early = await graph.episodes.mentioned_with(sarah.uuid, wanted(valid_before=at(2026, 1, 3)), 100, 10)
+    assert [(one.name, one.episodes) for one in early] == [("Bob", 2)]
+    assert await graph.episodes.mentioned_with("nothing", wanted(), 100, 10) == []
+
+
 async def test_an_entity_never_mentioned_has_an_empty_summary(graph: Graph) -> None:
     empty = TimelineSummary(first=None, last=None, total=0, counts=())
     assert await graph.episodes.timeline_summary("nothing", wanted(), UTC) == empty
@@ -362,3 +383,11 @@ async def test_only_episodes_recorded_before_and_in_the_group_are_searched_for_a
     await graph.writer.apply(a_write(an_episode("Sarah 3", group_id="t2")), {})
     found = await graph.search.episodes_naming("t1", "Sarah", INSTANT, None, 10)
     assert found == [before]
+
+
+async def test_an_episode_stays_confidential_whatever_is_stored_of_it_again(graph: Graph) -> None:
+    secret, other = an_episode(confidential=True), an_episode()
+    await graph.writer.apply(a_write(secret, other), {})
+    await graph.writer.apply(a_write(secret.model_copy(update={"confidential": False})), {})
+    found = await graph.records.get_episodes([secret.uuid, other.uuid], ("t1",))
+    assert [episode.confidential for episode in found] == [True, False]

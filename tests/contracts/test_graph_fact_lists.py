@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any, get_args
 
+import pytest
 from tests.builders import OTHER_GROUP, a_fact, a_write, an_entity, an_episode, at
 from tests.contracts.fact_story import NOW, PAGE, Story, wanted
 
@@ -78,9 +79,75 @@ async def test_facts_are_filtered_by_kind_type_of_an_end_and_series(graph: Graph
     assert await found(kinds=("state", "event")) == {works.uuid, met.uuid, foreign.uuid}
     assert await found(labels=("Company",)) == {works.uuid, foreign.uuid}
     assert await found(labels=("Person",), kinds=("state",)) == {works.uuid}
-    assert await found(series=(sarah.uuid, "sleep")) == {slept[0].uuid}
-    assert await found(series=(tom.uuid, "sleep")) == {other.uuid}
+    assert await found(measures=("Sleep",)) == {slept[0].uuid, other.uuid}
+    assert await found(measures=("Sleep", "Weight")) == {*(one.uuid for one in slept), other.uuid}
+    assert await found(neighbour_uuid=acme.uuid, own_measures=("Weight",)) == {
+        works.uuid,
+        foreign.uuid,
+        slept[1].uuid,
+    }
+    assert await graph.facts.measures("t1", None, 5) == {"Sleep": 2, "Weight": 1}
     assert await found(neighbour_uuid=acme.uuid) == {works.uuid, foreign.uuid}
+
+
+@pytest.mark.parametrize("known_at", [None, at(2026, 5)])
+async def test_readings_of_a_measure_count_as_facts_of_its_entity_whatever_their_target(
+    graph: Graph, known_at: datetime | None
+) -> None:
+    sarah, tension, mood = an_entity("Sarah"), an_entity("Tension"), an_entity("Mood")
+    values = {"kind": "reading", "measure": "mood", "created_at": at(2026, 1)}
+    readings = [
+        a_fact(sarah, end, "FEELS", valid_at=at(2026, month), **values)
+        for month, end in ((1, mood), (2, tension), (3, mood))
+    ]
+    other = a_fact(sarah, tension, "FEELS", **{**values, "measure": "stress"})
+    foreign_ends = [an_entity("Sarah", group_id=OTHER_GROUP), an_entity("Joy", group_id=OTHER_GROUP)]
+    foreign = a_fact(*foreign_ends, "FEELS", **values)
+    await graph.writer.apply(a_write(sarah, tension, mood, *readings, other), {})
+    await graph.writer.apply(a_write(*foreign_ends, foreign), {})
+    asked = wanted(own_measures=("mood",), known_at=known_at)
+    found, after = list[str](), None
+    for _ in range(3):
+        page = await graph.facts.connections(mood.uuid, asked, Window(limit=1, after=after, newest=False))
+        found += [fact.uuid for fact in page.facts]
+        after = page.keys[-1]
+        assert page.total == 3
+    assert found == [one.uuid for one in readings]
+    outward = asked.model_copy(update={"direction": "out"})
+    assert (await graph.facts.connections(mood.uuid, outward, PAGE)).facts == ()
+
+
+async def test_a_series_is_summed_up_over_all_its_readings(graph: Graph) -> None:
+    sarah, sleep = an_entity("Sarah"), an_entity("Sleep")
+    told = [
+        ("6", "h", at(2026, 1, 5)),
+        ("330", "min", at(2026, 1, 12)),
+        ("7 and a half hours", None, at(2026, 2, 1)),
+        ("bad", None, at(2026, 2, 2)),
+        ("3/10", None, at(2026, 2, 28, 23)),
+    ]
+    readings = [
+        a_fact(sarah, sleep, "SLEPT", kind="reading", measure="sleep", value=value, unit=unit, valid_at=when)
+        for value, unit, when in told
+    ]
+    voided = a_fact(sarah, sleep, "SLEPT", kind="reading", measure="sleep", value="1", unit="h", voided=True)
+    await graph.writer.apply(a_write(sarah, sleep, *readings, voided), {})
+    for entity_uuid, asked in ((sleep.uuid, wanted()), (None, wanted(measures=("sleep",)))):
+        found = await graph.facts.reading_series(entity_uuid, asked, "Europe/Oslo", 5, 60)
+        times = found[0]
+        assert (times.kind, times.readings, times.numbers, times.source_name) == ("time", 3, 3, "Sarah")
+        points = [times.first, times.last, times.least, times.most]
+        assert [point and point.value for point in points] == ["6", "7 and a half hours", "330", "7 and a half hours"]
+        assert (times.first.unit, times.first.at) == ("h", at(2026, 1, 5))
+        assert times.means == (("2026-02", 7.5 * 3600), ("2026-01", 5.75 * 3600))
+        assert {(one.kind, one.readings, one.numbers, one.least is None) for one in found[1:]} == {
+            ("", 1, 0, True),
+            ("/10", 1, 1, False),
+        }
+        assert next(one for one in found if one.kind == "/10").means == (("2026-03", 3.0),)
+    assert len(await graph.facts.reading_series(sleep.uuid, wanted(), "UTC", 1, 60)) == 1
+    assert (await graph.facts.reading_series(sleep.uuid, wanted(), "UTC", 5, 1))[0].means == ()
+    assert await graph.records.get_facts([one.uuid for one in readings], ("t1",)) == readings
 
 
 async def test_all_facts_of_the_groups_asked_are_listed(graph: Graph) -> None:

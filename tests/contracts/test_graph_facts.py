@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from tests.builders import a_fact, a_mention, a_write, an_entity, an_episode, at
+from tests.builders import a_change, a_fact, a_mention, a_write, an_entity, an_episode, at
 
 from graphiti_pkm.capabilities.search.assembly import NEIGHBOURS
 from graphiti_pkm.core.model.names import measure_key
+from graphiti_pkm.core.model.queries import FactFilter, Window
 from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.core.ports.graph import Graph
 
@@ -46,6 +47,31 @@ async def test_facts_between_two_entities_have_a_direction_and_any_relation(grap
     assert await graph.facts.facts_between("t1", pairs, 10) == [[back], [last, first], []]
     assert await graph.facts.facts_between("t1", pairs, 1) == [[back], [last], []]
     assert await graph.facts.facts_between("t2", pairs, 10) == [[], [], []]
+
+
+async def test_a_fact_says_what_it_follows_from_while_that_is_there(graph: Graph) -> None:
+    sarah, tom, decision = an_entity("Sarah"), an_entity("Tom"), an_entity("ADR 10")
+    foreign = an_entity("Foreign", group_id="t2")
+    reason = a_fact(sarah, tom, "MET", text="Sarah met Tom.", created_at=at(2025, 1))
+    causes = {"decided": decision.uuid, "met": reason.uuid, "gone": "nothing", "foreign": foreign.uuid}
+    following = {
+        name: a_fact(sarah, tom, "KNOWS", text=name, attributes={"because_of": uuid}, created_at=at(2025, 2, day))
+        for day, (name, uuid) in enumerate(causes.items(), 1)
+    }
+    await graph.writer.apply(a_write(sarah, tom, decision, reason, *following.values()), {})
+    await graph.writer.apply(a_write(foreign), {})
+    read = await graph.records.get_facts([one.uuid for one in following.values()], ["t1"])
+    assert {one.text: one.cause for one in read} == {
+        "decided": "ADR 10",
+        "met": "Sarah met Tom.",
+        "gone": "",
+        "foreign": "",
+    }
+    wanted = FactFilter(group_ids=("t1",), now=NOW, because_of=(decision.uuid, reason.uuid))
+    page = await graph.facts.group_facts(wanted, Window(limit=1))
+    assert ([one.text for one in page.facts], page.total) == (["met"], 2)
+    other = await graph.facts.group_facts(wanted.model_copy(update={"group_ids": ("t2",)}), Window(limit=1))
+    assert other.total == 0
 
 
 async def test_relations_are_counted_most_used_first(graph: Graph) -> None:
@@ -177,3 +203,33 @@ async def test_support_counts_mentions_and_facts_of_either_end_voided_ones_inclu
     await graph.writer.apply(a_write(sarah, tom, alone, *episodes, *facts, *mentions), {})
     found = await graph.records.entity_support([sarah.uuid, tom.uuid, alone.uuid])
     assert found == {sarah.uuid: (3, 4), tom.uuid: (1, 3), alone.uuid: (0, 0)}
+
+
+async def test_an_ended_plan_says_what_became_of_it_and_when_it_was_open(graph: Graph) -> None:
+    sarah, boat, oslo = an_entity("Sarah"), an_entity("boat"), an_entity("Oslo")
+    told, later = an_episode("Plans.", valid_at=at(2025, 1)), an_episode("So it is.", valid_at=at(2025, 3))
+    over: dict[str, Any] = {"kind": "plan", "reference_time": at(2025, 1), "expired_at": at(2025, 6)}
+    dropped, fulfilled = a_fact(sarah, boat, text="dropped", **over), a_fact(sarah, oslo, text="fulfilled", **over)
+    moved, otherwise = a_fact(sarah, boat, text="moved", **over), a_fact(sarah, boat, text="otherwise", **over)
+    so = a_fact(sarah, oslo, valid_at=at(2025, 3))
+    new = a_fact(sarah, boat, text="new", kind="plan", reference_time=at(2025, 3))
+    replacing = {dropped.uuid: None, fulfilled.uuid: so.uuid, moved.uuid: new.uuid, otherwise.uuid: so.uuid}
+    plans = [dropped, fulfilled, moved, otherwise]
+    changes = [
+        a_change(plan, later, kind="retired", replaced_by=replacing[plan.uuid], recorded_at=at(2025, 6))
+        for plan in plans
+    ]
+    await graph.writer.apply(a_write(sarah, boat, oslo, told, later, *plans, so, new, *changes), {})
+    read = await graph.records.get_facts([one.uuid for one in (*plans, so, new)], ["t1"])
+    assert [one.outcome for one in read] == ["dropped", "fulfilled", "replaced", "replaced", None, None]
+    wanted = FactFilter(group_ids=("t1",), now=NOW, status="planned")
+    for as_of, expected in (
+        (None, ["new"]),
+        (at(2024), []),
+        (at(2025, 2), sorted(one.text for one in plans)),
+        (at(2025, 4), ["new"]),
+    ):
+        page = await graph.facts.group_facts(wanted.model_copy(update={"as_of": as_of}), Window(limit=10))
+        assert sorted(one.text for one in page.facts) == expected
+    newest = await graph.facts.newest_facts([boat.uuid], ["t1"], NOW, 2, status="planned")
+    assert [one.text for one in newest[boat.uuid]] == ["new"]

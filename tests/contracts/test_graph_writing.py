@@ -235,6 +235,20 @@ async def test_a_fact_update_may_bring_a_quote_and_one_without_leaves_it(graph: 
     ]
 
 
+async def test_a_fact_update_changes_attributes_and_leaves_the_others(graph: Graph) -> None:
+    sarah, tom = an_entity("Sarah"), an_entity("Tom")
+    fact = a_fact(sarah, tom, attributes={"mood": "calm", "place": "Bonn", "count": 2})
+    await graph.writer.apply(a_write(sarah, tom, fact), {})
+    patch = {"mood": None, "place": "Köln", "open": True}
+    for _ in range(2):
+        await graph.writer.apply(a_write(an_update(fact, attributes=patch)), {})
+    left = {"place": "Köln", "open": True, "count": 2}
+    assert await graph.records.get_facts([fact.uuid], ["t1"]) == [fact.model_copy(update={"attributes": left})]
+    older = an_update(fact).model_dump(mode="json", exclude={"attributes"})
+    await graph.writer.apply(a_write(FactUpdate.model_validate(older)), {})
+    assert (await graph.records.get_facts([fact.uuid], ["t1"]))[0].attributes == left
+
+
 async def test_an_update_of_an_unknown_fact_makes_no_fact(graph: Graph) -> None:
     sarah, tom = an_entity("Sarah"), an_entity("Tom")
     fact = a_fact(sarah, tom)

@@ -31,7 +31,7 @@ HARMLESS = frozenset(
     valid_after valid_before neighbours max_connections include_invalidated direction relation order max_content_chars
     content_offset max_entities mode limit since until told_since kinds reason invalid_at episodes max_hops max_paths
     hops source_node_name edge_name fact target_node_name
-    add_aliases remove_aliases summary
+    add_aliases remove_aliases summary confidential
     label type properties nodes edges source target node max_in_degree max_out_degree create_missing include_edges
     weight undirected max_length top_n in_place format content max_chars dry_run saved
     """.split()  # noqa: SIM905  (a list of words reads better)
@@ -132,7 +132,7 @@ class Attacks:
             elif "uuid" in parameter or parameter in _RECORDS:
                 yield from self._by_uuid(parameter, spellings, combined=combined)
             elif parameter == "facts":
-                yield self._by_replacing()
+                yield from self._by_facts()
             else:
                 assert parameter in HARMLESS, f"{self._tool} has a new parameter {parameter}: what may it name?"
 
@@ -152,16 +152,20 @@ class Attacks:
                 sent = [{**self._base, parameter: [*own, one]} for one in (uuid, nobodys)]
                 yield Attack(sent[0], sent[1], ((uuid, nobodys),))
 
-    def _by_replacing(self) -> Attack:
-        """A fact of hers as what a new one replaces; the facts are two, since a second time it would be known."""
-        pair = (self._hers.fact, str(uuid4()))
-        told = [("Anton", "Freising"), ("Berta", "Potsdam")]
-        facts = [
-            {"source": source, "relation": "VISITED", "target": target, "fact": f"{source} was there.", "replaces": one}
-            for one, (source, target) in zip(pair, told, strict=True)
-        ]
-        sent = [{**self._base, "facts": [fact]} for fact in facts]
-        return Attack(sent[0], sent[1], (pair,))
+    def _by_facts(self) -> Iterator[Attack]:
+        """What of hers a new fact replaces or follows from; the facts are two, since a second time it is known."""
+        for parameter, hers, told in (
+            ("replaces", self._hers.fact, [("Anton", "Freising"), ("Berta", "Potsdam")]),
+            ("because_of", self._hers.fact, [("Clara", "Erfurt"), ("Dora", "Weimar")]),
+            ("because_of", self._hers.entity, [("Emil", "Bremen"), ("Frida", "Kassel")]),
+        ):
+            pair = (hers, str(uuid4()))
+            facts = [
+                {"source": source, "relation": "VISITED", "target": to, "fact": f"{source} was there.", parameter: one}
+                for one, (source, to) in zip(pair, told, strict=True)
+            ]
+            sent = [{**self._base, "facts": [fact]} for fact in facts]
+            yield Attack(sent[0], sent[1], (pair,))
 
     def _with(self, **values: tuple[str, str]) -> Attack:
         rest = {key: value for key, value in self._base.items() if key not in values}

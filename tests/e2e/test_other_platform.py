@@ -167,9 +167,10 @@ async def test_neo4j_works_from_there(neo4j_server: Neo4jAddress, tmp_path: Path
         ("tests/integration/test_signing_key.py", "not falkor and not neo4j"),
     ],
 )
-def test_what_locks_and_files_promise_holds(file: str, chosen: str) -> None:
+def test_what_locks_and_files_promise_holds(file: str, chosen: str, tmp_path: Path) -> None:
+    # With pytest's own choice of a directory it would first remove those of former runs, which takes minutes.
     told = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", file, "-k", chosen],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", f"--basetemp={tmp_path / 'own'}", file, "-k", chosen],
         cwd=ROOT,
         env=environment(),
         capture_output=True,

@@ -197,7 +197,9 @@ def _add_nodes(db: Tables, intent: WriteIntent, vectors: Vectors) -> None:
     for episode in intent.episodes:
         known = db.episodes.get(episode.uuid)
         corrected = episode.corrected or (known is not None and known.corrected)
-        db.episodes[episode.uuid] = episode.model_copy(update={"corrected": corrected})
+        confidential = episode.confidential or (known is not None and known.confidential)
+        kept = {"corrected": corrected, "confidential": confidential}
+        db.episodes[episode.uuid] = episode.model_copy(update=kept)
     for entity in intent.entities:
         db.entities[entity.uuid] = entity
         _keep_vector(db, entity.uuid, vectors)
@@ -222,6 +224,8 @@ def _add_facts(db: Tables, intent: WriteIntent, vectors: Vectors) -> None:
     for update in intent.fact_updates:
         if update.uuid in db.facts:
             values = {field: value for field, value in update if value is not None or field not in _KEPT}
+            attributes = db.facts[update.uuid].attributes | update.attributes
+            values["attributes"] = {name: value for name, value in attributes.items() if value is not None}
             db.facts[update.uuid] = db.facts[update.uuid].model_copy(update=values)
     for change in intent.changes:
         db.changes[change.uuid] = RecordedChange(**dict(change), group_id=intent.group_id)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, tzinfo
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from tests.fakes.part import FakePart
 from tests.fakes.tables import (
@@ -12,29 +13,36 @@ from tests.fakes.tables import (
     connection_key,
     connection_order,
     episode_key,
+    is_own_reading,
     iso,
     newest_created,
     newest_episode_order,
     oldest_key,
 )
 
+from graphiti_pkm.core.facts.amounts import amount_of
 from graphiti_pkm.core.model import names
 from graphiti_pkm.core.model.places import Place, Stretch
 from graphiti_pkm.core.model.queries import (
+    Companion,
     EntityFilter,
     EpisodeFilter,
     EpisodePage,
     FactFilter,
     FactPage,
     GroupSize,
+    KindCount,
     NameBook,
     NeighbourCount,
     NewestOf,
+    ReadingPoint,
+    ReadingSeries,
     TimelineSummary,
     Window,
     newest_under,
 )
 from graphiti_pkm.core.model.records import Entity, Episode, Fact, FactChange, Name, Passage
+from graphiti_pkm.core.model.times import month_key
 from graphiti_pkm.core.ports.graph import RecordKind
 
 _QUARTERS_SINCE = 1972
@@ -172,7 +180,7 @@ class FakeFacts(FakePart):
         db = await self._db()
         return _most_used((fact.relation for fact in db.facts.values() if fact.group_id == group_id), limit)
 
-    async def measures(self, group_id: str, source_uuid: str, limit: int) -> dict[str, int]:
+    async def measures(self, group_id: str, source_uuid: str | None, limit: int) -> dict[str, int]:
         db = await self._db()
         readings = [fact for fact in db.facts.values() if fact.group_id == group_id and _is_reading(fact, source_uuid)]
         return _most_used((fact.measure for fact in readings if fact.measure is not None), limit)
@@ -197,6 +205,26 @@ class FakeFacts(FakePart):
     async def group_facts(self, wanted: FactFilter, window: Window) -> FactPage:
         db = await self._db()
         return _fact_page(db, db.facts_under(wanted), wanted, window)
+
+    async def reading_series(
+        self, entity_uuid: str | None, wanted: FactFilter, zone: str, limit: int, months: int
+    ) -> list[ReadingSeries]:
+        db = await self._db()
+        facts = db.facts_under(wanted) if entity_uuid is None else _connected(db, entity_uuid, wanted)
+        found: dict[tuple[str, str, str], list[Fact]] = {}
+        for fact in sorted(facts, key=lambda fact: (_read_at(fact), fact.created_at, fact.uuid)):
+            if fact.kind == "reading" and fact.measure is not None and not fact.voided:
+                amount = amount_of(fact.value, fact.unit)
+                key = (fact.source_uuid, fact.measure.lower(), amount.kind if amount else "")
+                found.setdefault(key, []).append(db.named(fact))
+        means = {key: _means(facts, zone) for key, facts in found.items()}
+        newest = sorted(((month, key) for key, by_month in means.items() for month in by_month), key=lambda one: one[1])
+        newest = sorted(newest, key=lambda one: one[0], reverse=True)[:months]
+        ordered = sorted(found, key=lambda key: (-len(found[key]), key))[:limit]
+        return [
+            _series(key, found[key], [(month, means[key][month]) for month, of in newest if of == key])
+            for key in ordered
+        ]
 
     async def facts_under(self, uuids: Sequence[str], wanted: FactFilter) -> list[Fact]:
         db = await self._db()
@@ -238,6 +266,15 @@ class FakeFacts(FakePart):
             NeighbourCount(entity_uuid=uuid, name=db.entities[uuid].name, facts=facts) for uuid, facts in counts.items()
         ]
         return sorted(found, key=lambda one: (-one.facts, one.name, one.entity_uuid))[:limit]
+
+    async def kind_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[KindCount]:
+        db = await self._db()
+        counts = Counter(
+            (fact.kind, (fact.measure if fact.kind == "reading" else None) or fact.relation)
+            for fact in _connected(db, entity_uuid, wanted)
+        )
+        found = [KindCount(kind=kind, name=name, facts=facts) for (kind, name), facts in counts.items()]
+        return sorted(found, key=lambda one: (-one.facts, one.kind, one.name))[:limit]
 
     async def voided(self, fact_uuids: Sequence[str], group_ids: Sequence[str]) -> set[str]:
         return {fact.uuid for fact in await self._graph.records.get_facts(fact_uuids, group_ids) if fact.voided}
@@ -298,6 +335,20 @@ class FakeEpisodes(FakePart):
             counts=tuple(sorted(spans.items())),
         )
 
+    async def mentioned_with(self, entity_uuid: str, wanted: EpisodeFilter, newest: int, limit: int) -> list[Companion]:
+        db = await self._db()
+        page = _episode_page(
+            [e for e in db.mentioning(entity_uuid) if db.episode_fits(e, wanted)], Window(limit=newest)
+        )
+        uuids = {episode.uuid for episode in page.episodes}
+        counts = Counter(other for uuid, other in db.mentions if uuid in uuids and other != entity_uuid)
+        found = [
+            Companion(entity_uuid=uuid, name=db.entities[uuid].name, episodes=often)
+            for uuid, often in counts.items()
+            if db.entities[uuid].group_id in wanted.group_ids
+        ]
+        return sorted(found, key=lambda one: (-one.episodes, one.name, one.entity_uuid))[:limit]
+
     async def recent_episodes(self, wanted: EpisodeFilter, window: Window) -> EpisodePage:
         db = await self._db()
         return _episode_page([e for e in db.episodes.values() if db.episode_fits(e, wanted)], window)
@@ -349,11 +400,43 @@ class FakeEpisodes(FakePart):
         return {entity: episodes[:limit_each] for entity, episodes in found.items()}
 
 
+def _read_at(fact: Fact) -> datetime:
+    return fact.valid_at or fact.reference_time or fact.created_at
+
+
+def _means(facts: list[Fact], zone: str) -> dict[str, float]:
+    by_month: dict[str, list[float]] = {}
+    for fact in facts:
+        if (amount := amount_of(fact.value, fact.unit)) is not None:
+            by_month.setdefault(month_key(_read_at(fact), ZoneInfo(zone)), []).append(amount.middle)
+    return {month: sum(numbers) / len(numbers) for month, numbers in by_month.items()}
+
+
+def _series(key: tuple[str, str, str], facts: list[Fact], means: list[tuple[str, float]]) -> ReadingSeries:
+    points = [ReadingPoint(value=fact.value or "", unit=fact.unit, at=_read_at(fact)) for fact in facts]
+    read = ((amount_of(fact.value, fact.unit), point) for fact, point in zip(facts, points, strict=True))
+    numbers = [(amount.middle, point) for amount, point in read if amount is not None]
+    return ReadingSeries(
+        source_uuid=key[0],
+        source_name=facts[0].source_name,
+        measure=facts[0].measure or "",
+        kind=key[2],
+        readings=len(facts),
+        numbers=len(numbers),
+        first=points[0],
+        last=points[-1],
+        least=min(numbers, key=lambda one: one[0])[1] if numbers else None,
+        most=max(numbers, key=lambda one: one[0])[1] if numbers else None,
+        means=tuple(means),
+    )
+
+
 def _connected(db: Tables, entity_uuid: str, wanted: FactFilter) -> list[Fact]:
     found = []
     for fact in db.facts_under(wanted):
         sides = {"out": fact.source_uuid == entity_uuid, "in": fact.target_uuid == entity_uuid}
         fits = any(sides.values()) if wanted.direction == "both" else sides[wanted.direction]
+        fits = fits or (wanted.direction != "out" and is_own_reading(fact, wanted))
         other = fact.target_uuid if sides["out"] else fact.source_uuid
         if fits and wanted.neighbour_uuid in (None, other):
             found.append(fact)
@@ -387,8 +470,8 @@ def _as_it_is(key: Key) -> tuple[object, ...]:
     return key
 
 
-def _is_reading(fact: Fact, source_uuid: str) -> bool:
-    return fact.kind == "reading" and fact.source_uuid == source_uuid and not fact.voided
+def _is_reading(fact: Fact, source_uuid: str | None) -> bool:
+    return fact.kind == "reading" and source_uuid in (None, fact.source_uuid) and not fact.voided
 
 
 def _most_used(words: Iterable[str], limit: int) -> dict[str, int]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
 
+from graphiti_pkm.core.facts.rules import outcome_of
 from graphiti_pkm.core.model.names import normalise_name
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter, FactStatus
 from graphiti_pkm.core.model.records import (
@@ -15,6 +16,7 @@ from graphiti_pkm.core.model.records import (
     Mention,
     Name,
     Passage,
+    PlanOutcome,
     RecordedChange,
 )
 from graphiti_pkm.core.model.saga_records import Community, Saga
@@ -69,18 +71,45 @@ class Tables:
         return next((len(vector) for vector in self.vectors.values()), known)
 
     def named(self, fact: Fact) -> Fact:
-        """The fact with the present names of its ends."""
+        """The fact with the present names of its ends and of what it follows from."""
         return fact.model_copy(
             update={
                 "source_name": self.entities[fact.source_uuid].name,
                 "target_name": self.entities[fact.target_uuid].name,
+                "cause": self._cause(fact),
+                "outcome": self._outcome(fact),
             }
         )
+
+    def _outcome(self, fact: Fact) -> PlanOutcome | None:
+        ending = self._ending(fact.uuid)
+        if fact.kind != "plan" or self.facts[fact.uuid].expired_at is None or ending is None:
+            return None
+        return outcome_of(fact, self.facts.get(ending.replaced_by or ""))
+
+    def _ending(self, fact_uuid: str) -> RecordedChange | None:
+        endings = [one for one in self.changes.values() if one.fact_uuid == fact_uuid and one.kind == "retired"]
+        return max(endings, key=lambda one: one.recorded_at, default=None)
+
+    def _was_open(self, fact: Fact, wanted: FactFilter) -> bool:
+        """Of a filter that asks for it: whether a plan was not over at ``as_of``."""
+        if not wanted.asks_open_plans or fact.expired_at is None or wanted.as_of is None:
+            return True
+        ending = self._ending(fact.uuid)
+        over = ending and (self._told(ending.episode_uuid) or ending.invalid_at or ending.recorded_at)
+        return over is not None and wanted.as_of < over
+
+    def _cause(self, fact: Fact) -> str:
+        entity, cause = self.entities.get(fact.cause_uuid or ""), self.facts.get(fact.cause_uuid or "")
+        if entity is not None and entity.group_id == fact.group_id:
+            return entity.name
+        return cause.text if cause is not None and cause.group_id == fact.group_id else ""
 
     def facts_under(self, wanted: FactFilter) -> list[Fact]:
         """Facts under the whole filter but ``direction``, with the values they had at ``known_at``."""
         known = [fact for one in self.facts.values() if (fact := self._believed(one, wanted)) is not None]
-        return [fact for fact in known if fact_fits(fact, wanted) and self._is_labelled(fact, wanted.labels)]
+        fitting = [fact for fact in known if fact_fits(fact, wanted) and self._is_labelled(fact, wanted.labels)]
+        return [fact for fact in fitting if self._was_open(fact, wanted)]
 
     def _is_labelled(self, fact: Fact, labels: tuple[str, ...]) -> bool:
         ends = (self.entities[fact.source_uuid], self.entities[fact.target_uuid])
@@ -180,6 +209,8 @@ def _held_for(fact: Fact, wanted: FactFilter) -> bool:
     retired = fact.expired_at is not None and fact.invalid_at is None
     if wanted.as_of is None:
         return True
+    if wanted.asks_open_plans:
+        return fact.kind == "plan" and not fact.voided and (fact.reference_time or fact.created_at) <= wanted.as_of
     in_time = wanted.status is not None or holds_at(fact, wanted.as_of)
     return fact.kind == "state" and not fact.voided and not retired and in_time
 
@@ -194,13 +225,22 @@ def fact_fits(fact: Fact, wanted: FactFilter) -> bool:
         and _within(start, wanted.valid_after, wanted.valid_before)
         and _within(fact.invalid_at, wanted.invalid_after, wanted.invalid_before)
         and (not wanted.only_current or is_current_for(fact, wanted))
-        and wanted.status in (None, status(fact, wanted))
+        and (wanted.asks_open_plans or wanted.status in (None, status(fact, wanted)))
         and (not wanted.relations or fact.relation in wanted.relations)
-        and (wanted.neighbour_uuid is None or wanted.neighbour_uuid in (fact.source_uuid, fact.target_uuid))
+        and (
+            wanted.neighbour_uuid is None
+            or wanted.neighbour_uuid in (fact.source_uuid, fact.target_uuid)
+            or is_own_reading(fact, wanted)
+        )
         and (not wanted.kinds or fact.kind in wanted.kinds)
-        and wanted.series in (None, (fact.source_uuid, (fact.measure or "").lower()))
-        and (wanted.series is None or fact.kind == "reading")
+        and (not wanted.because_of or fact.cause_uuid in wanted.because_of)
+        and (not wanted.measures or (fact.kind == "reading" and fact.measure in wanted.measures))
     )
+
+
+def is_own_reading(fact: Fact, wanted: FactFilter) -> bool:
+    """A reading of the measure that the entity asked about is."""
+    return fact.kind == "reading" and fact.measure in wanted.own_measures
 
 
 def status(fact: Fact, wanted: FactFilter) -> FactStatus:

@@ -110,7 +110,7 @@ async def test_a_near_relation(world: World) -> None:
     (fact,) = (await settle(world, answer, "near_relation"))["facts"]
     again = (await world.call("get_entity_edge", uuid=fact["uuid"]))["fact"]
     assert (again["name"], again["fact"]) == ("WORKS_AT", "Tom is with Beta")
-    assert fact["interval"] == answer["facts"][0]["interval"] == "from 2024-05-01 until 2025-01-01"
+    assert fact["interval"] == answer["facts"][0]["interval"] == "from 2024-05 until 2025"
 
 
 async def test_an_entity_is_renamed_as_the_answer_says(world: World) -> None:
@@ -138,7 +138,7 @@ async def test_a_first_name_that_was_declared_becomes_an_alias(world: World) -> 
         await tell(world, group, episode_body=f"Marit called, {number}.")
     note = {"episode_body": "Marit paints.", "facts": [{"source": "Marit", "relation": "LIKES", "target": "painting"}]}
     answer = await tell(world, group, **note, entities=[{"name": "Marit", "type": "Person"}])
-    assert answer["linked"] == 0  # Marit Sandvik may be meant as well
+    assert "linked" not in answer  # Marit Sandvik may be meant as well
     (report,) = [one for one in answer["needs_attention"] if one["what"] == "similar_existing"]
     decoder = json.JSONDecoder()
     await world.call("delete_episode", **decoder.raw_decode(report["call"].split("delete_episode ")[1])[0])

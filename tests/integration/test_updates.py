@@ -113,6 +113,8 @@ async def test_a_memory_from_before_gets_the_tables(tmp_path: Path) -> None:
         for statement in (
             *(f"DROP TRIGGER {table}_apart" for table in ("episode", "entity")),
             "DROP TABLE apart",
+            *(f"DROP INDEX fact_{column}" for column in ("because_of", "measure")),
+            "ALTER TABLE episode DROP COLUMN confidential",
             *(f"ALTER TABLE change DROP COLUMN {column}" for column in ("entity_before", "entity_after")),
             "UPDATE graph_meta SET value = '2' WHERE key = 'schema_version'",
         ):

@@ -198,6 +198,7 @@ def special(tool: str, kind: str, group: str, answer: Json) -> Json:
         "add_edge": {"relation": "joins"},
         "delete_entity_edge": {"uuid": facts_of[1]},
         "get_entity_edge": {"uuid": facts_of[0]},
+        "get_episodes": dict.fromkeys(("valid_after", "valid_before", "order")),
         "restore_fact": {"fact_uuid": facts_of[2]},
         "retire_fact": {"fact_uuid": facts_of[2]},
         "update_entity": {

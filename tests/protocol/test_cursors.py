@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Iterator
 from typing import Any
+from uuid import UUID
 
 import pytest
 from mcp.client import Client
@@ -87,8 +88,8 @@ def forgeries() -> Iterator[str]:
                 digest = hashlib.blake2s(body + b"\0" + filters, digest_size=size).digest()
                 yield base64.urlsafe_b64encode(digest + body).decode().rstrip("=")
     for key in (b"", bytes(32), b"graphiti-pkm"):
-        for after in ((), (None,), ("x",), (1, "x"), (["x"], {"y": 1})):
-            yield encode_cursor(Signer(key), after, {"tool": "get_episodes"}, at(2026))  # type: ignore[arg-type]
+        for after in ((), ("",), ("x",), (1, "x"), ("2026-01-01T00:00:00+00:00", str(UUID(int=1)))):
+            yield encode_cursor(Signer(key), after, {"tool": "get_episodes"}, at(2026))
 
 
 @pytest.mark.timeout(120)

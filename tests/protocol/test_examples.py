@@ -78,6 +78,8 @@ async def test_the_decision_example_sees_what_mysql_serves_before_it_writes(clie
     assert {fact["source_node_name"] for fact in connections["facts"]} == {"user-service", "payment-service"}
     request = world.writing.requests[0]
     assert all(name in request.episode_body for name in ("MySQL", "user-service", "payment-service", "JSON"))
+    assert [fact.relation for fact in request.facts] == ["HAS_STATUS", "SUPERSEDES", "HAS_OPTION", "USES"]
+    assert request.facts[-1].because_of == "ADR 9"
 
 
 async def test_the_project_example_gets_facts_and_episodes_of_a_database(client: Client) -> None:

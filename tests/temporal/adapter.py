@@ -17,6 +17,7 @@ Capability: TypeAlias = Literal[
     "possible",  # what may have held before it was known is listed apart
     "known_at",  # what was known at an instant of the record
     "history",  # all facts with their intervals, ended ones too
+    "planned",  # the plans that are or were open, and what became of the others
     "series",  # readings with dates, oldest first
     "changes",  # what was added, ended, corrected, restored, and when
     "told_since",  # the changes by the notes of a date or later
@@ -29,6 +30,7 @@ Capability: TypeAlias = Literal[
     "delete_episode",
     "episodes",  # the episodes of an entity in a period
     "standing",  # the entities that have a status, by its word or class
+    "causes",  # a fact names what it follows from, and what still rests on something that fell is named
     "people",  # a caller declares who is named: types and aliases
     "months",  # how often an entity was mentioned, by month
 ]
@@ -41,6 +43,8 @@ class ParsedRequest:
     episode: str
     facts: list[str] = field(default_factory=list)
     asks: bool = False
+    rests: list[str] = field(default_factory=list)
+    """Facts that are named as still resting on what has fallen."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,8 @@ class FactAnswer:
     """``possible`` is listed apart from what held."""
     valid_at: datetime | None = None
     invalid_at: datetime | None = None
+    because_of: str | None = None
+    outcome: str | None = None
 
 
 @dataclass(frozen=True)
@@ -131,6 +137,10 @@ class Adapter:
 
     async def held(self, question: Held) -> list[FactAnswer]:
         """What held: now, ``as_of`` or ``known_at``. No event, plan or reading."""
+        raise NotImplementedError
+
+    async def planned(self, question: Held) -> list[FactAnswer]:
+        """Plans that are open, or were at an instant."""
         raise NotImplementedError
 
     async def history(self, of: Of) -> list[FactAnswer]:

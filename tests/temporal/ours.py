@@ -85,7 +85,13 @@ class GraphitiPkm(Adapter):
             facts=facts,
         )
         asks = any(one["what"] in _DOUBTS for one in answer["needs_attention"])
-        return ParsedRequest(answer["episode_uuid"], [fact["uuid"] for fact in answer["facts"]], asks)
+        rests = [
+            _beginning(fact)
+            for one in answer["needs_attention"]
+            if one["what"] == "still_rests"
+            for fact in one["candidates"]
+        ]
+        return ParsedRequest(answer["episode_uuid"], [fact["uuid"] for fact in answer["facts"]], asks, rests)
 
     async def delete_fact(self, fact: str) -> None:
         await self._call("delete_entity_edge", uuid=fact)
@@ -156,16 +162,19 @@ class GraphitiPkm(Adapter):
             raise AssertionError(f"get_entity_connections says {facts}, search_memory_facts {listed}")
         return facts
 
+    async def planned(self, question: Held) -> list[FactAnswer]:
+        return await self._listed(question, as_of=question.as_of, known_at=question.known_at, status="planned")
+
     async def history(self, of: Of) -> list[FactAnswer]:
         return [fact for fact in await self._facts(of) if fact.status != "voided"]
 
     async def series(self, of: Series) -> list[ReadingAnswer]:
         uuid = await self._entity(of.source)
-        page = await self._call("search_memory_facts", entity_uuid=uuid, kind="reading", **self._all) if uuid else {}
+        page = await self._call("search_memory_facts", query=f"readings of {of.measure}", **self._all) if uuid else {}
         return [
             ReadingAnswer(datetime.fromisoformat(fact["valid_at"]), fact["value"])
             for fact in page.get("facts", [])
-            if fact["measure"] == of.measure and fact["status"] == "reading"
+            if fact["source_node_uuid"] == uuid and fact["measure"] == of.measure and fact["status"] == "reading"
         ]
 
     async def episodes(self, period: Period) -> list[str]:
@@ -257,7 +266,14 @@ def _answer(fact: dict[str, Any], direction: str) -> FactAnswer:
         status=fact["status"],
         valid_at=_moment(fact["valid_at"]),
         invalid_at=_moment(fact["invalid_at"]),
+        because_of=fact["because_of"],
+        outcome=fact["outcome"],
     )
+
+
+def _beginning(line: str) -> str:
+    """The first characters of the uuid of a listed fact."""
+    return line.split(" ", 1)[0]
 
 
 def _moment(given: str | None) -> datetime | None:

@@ -73,6 +73,9 @@ class _Play:
             return ["was to be refused"]
         if step.asks is not None and told is not None and told.asks != step.asks:
             return ["was to ask back" if step.asks else "asks back"]
+        if step.rests is not None and told is not None:
+            named = sorted(ref for ref, uuid in self._facts.items() if any(map(uuid.startswith, told.rests)))
+            return _compare("rests", sorted(step.rests), named)
         return []
 
     async def _act(self, step: Step) -> ParsedRequest | None:
@@ -104,7 +107,12 @@ class _Play:
     async def _tell(self, step: Step) -> ParsedRequest:
         assert step.tell is not None
         facts = [
-            fact.model_copy(update={"replaces": self._replaced(fact.replaces)}) if fact.replaces else fact
+            fact.model_copy(
+                update={
+                    "replaces": self._replaced(fact.replaces) if fact.replaces else None,
+                    "because_of": self._id(fact.because_of) if fact.because_of else None,
+                }
+            )
             for fact in step.tell.facts
         ]
         said = step.tell.said or step.at.isoformat()
@@ -124,6 +132,8 @@ class _Play:
     async def _ask(self, question: Question) -> list[str]:
         if question.held is not None:
             return await self._ask_held(question, question.held)
+        if question.planned is not None:
+            return _compare_facts("planned", question.expect, await self._adapter.planned(question.planned))
         if question.history is not None:
             return _compare_facts("history", question.expect, await self._adapter.history(question.history))
         if question.changes is not None:

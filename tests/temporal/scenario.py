@@ -49,6 +49,8 @@ class FactTold(Part):
     replaces: str | list[str] | None = None
     """Target, value, ``current`` or ``ref:…`` of what it ends."""
     change: Literal["changed", "corrected"] = "changed"
+    because_of: str | None = None
+    """Name or ``ref:…`` of what it follows from."""
 
 
 class EntityTold(Part):
@@ -112,6 +114,8 @@ class Step(Part):
     delete_episode: str | None = None
     asks: bool | None = None
     """Whether the server should ask back (True) or take it without a question (False)."""
+    rests: list[str] | None = None
+    """What the server should name as still resting on what has fallen by this step: refs of facts."""
     refused: bool = False
     """The server should refuse it and change nothing."""
 
@@ -180,6 +184,8 @@ class Expected(Part):
     valid_at: Instant | None = None
     invalid_at: Instant | None = None
     status: Literal["current", "ended", "voided", "future", "planned", "event", "reading", "possible"] | None = None
+    because_of: str | None = None
+    outcome: Literal["fulfilled", "dropped", "replaced"] | None = None
 
 
 class ExpectedChange(Part):
@@ -210,6 +216,8 @@ class Question(Part):
     changes: Changes | None = None
     episodes: Period | None = None
     months: str | None = None
+    planned: Held | None = None
+    """Plans that are open, or were ``as_of`` an instant."""
     standing: str | None = None
     """Entities whose status is this word, or of this class; by name."""
     entity: Known | None = None
@@ -223,7 +231,7 @@ class Question(Part):
     def _one_question(self) -> "Question":
         asked = (
             *(self.held, self.history, self.series, self.changes, self.episodes, self.months, self.standing),
-            *(self.entity, self.alike),
+            *(self.entity, self.alike, self.planned),
         )
         if sum(one is not None for one in asked) != 1:
             raise ValueError("a question asks exactly one thing")
@@ -258,7 +266,7 @@ class Scenario(Part):
         return frozenset(_needs(self))
 
 
-_OWN = ("history", "series", "changes", "episodes", "months", "standing")
+_OWN = ("planned", "history", "series", "changes", "episodes", "months", "standing")
 """Questions that need a capability of their name."""
 
 
@@ -292,6 +300,8 @@ def _step_needs(step: Step) -> Iterator[str]:
         yield "asks"
     if step.tell and step.tell.entities:
         yield "people"
+    if step.rests is not None or (step.tell and any(fact.because_of for fact in step.tell.facts)):
+        yield "causes"
 
 
 class _Plain(yaml.SafeLoader):

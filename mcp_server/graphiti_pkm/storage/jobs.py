@@ -9,6 +9,7 @@ from uuid import uuid4
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.backlinks import back_link, find_back_links
 from graphiti_pkm.core.identity.mentions import MentionFinder
+from graphiti_pkm.core.model.passages import without_left_out
 from graphiti_pkm.core.model.records import (
     BackLinkJob,
     EmbedMissingJob,
@@ -178,7 +179,8 @@ class Jobs:
 
     async def _vectors(self, content: str, passages: list[Passage]) -> Vectors:
         try:
-            vectors = await self._context.embedder.embed([content[p.start : p.end] for p in passages], _PATIENCE)
+            said = without_left_out(content)
+            vectors = await self._context.embedder.embed([said[p.start : p.end] for p in passages], _PATIENCE)
         except Unavailable as error:  # jobs of other kinds can continue
             raise ModelUnavailable(error.message) from error
         return {passage.uuid: vector for passage, vector in zip(passages, vectors, strict=True)}

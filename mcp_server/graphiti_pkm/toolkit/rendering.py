@@ -3,8 +3,8 @@
 The text is compact JSON without nulls and empty fields. Uuids are shortened to 8 characters, or to as many as make
 them unique in the answer; every tool accepts shortened uuids. Times are rounded down to the second; the start of a day
 in the zone is its date. What is the same in the whole answer is omitted: the entity that was asked about from its
-facts, the group if only one was searched, the day of the recording. So is what an item says twice: a reference_time
-that is valid_at, names that its sentence holds, what only a relation names.
+facts, the group if only one was searched, the day of the recording. So is what is said twice: a reference_time that is
+valid_at, names that its sentence holds, what only a relation names, title and day of a receipt, which its message has.
 """
 
 import json
@@ -40,6 +40,8 @@ _TIMES = frozenset(
         "last_mention",
     }
 )
+_TOLD = {"told_start": "valid_at", "told_end": "invalid_at"}
+"""Words of a date, and the date in whose place they stand."""
 _ITEMS = ("facts", "nodes", "episodes", "entities", "changes")
 _OF_NOTE = ("told_at", "at", "episode_uuid", "group_id", "by")
 """Fields that the changes of one note share."""
@@ -121,10 +123,24 @@ def _said_once(data: Json, zone: tzinfo) -> Json:
             item.pop("corrected", None)
         if "source_node_uuid" in item or "target_node_uuid" in item:
             _shorten_ends(item)
+    if "episode_uuid" in data and "message" in data:
+        _shorten_receipt(data, zone)
     if isinstance(data.get("changes"), list):
         data["changes"] = _by_note(data["changes"])
         _say_recording_once(data, data["changes"], "at", zone)
     return data
+
+
+def _shorten_receipt(data: Json, zone: tzinfo) -> None:
+    """Without the title and the day that the message holds, and without counts of nothing."""
+    message = str(data["message"])
+    if (day := _day(data.get("valid_at"), zone)) and day in message:
+        del data["valid_at"]
+    if repr(data.get("name")) in message:
+        del data["name"]
+    for count in ("linked", "linking"):
+        if data.get(count) == 0:
+            del data[count]
 
 
 def _say_recording_once(data: Json, items: list[Json], key: str, zone: tzinfo) -> None:
@@ -206,9 +222,14 @@ def _in_one_line(change: Json) -> Json:
 
 
 def _with_short_times(value: Any, zone: tzinfo, key: str = "") -> Any:
-    """Times to the second; what is the start of a day in the zone is its date, which is read in the zone again."""
+    """Times in the words in which they were told, else to the second.
+
+    What is the start of a day in the zone is its date, which is read in the zone again.
+    """
     if isinstance(value, dict):
-        return {name: _with_short_times(item, zone, name) for name, item in value.items()}
+        told = {date: value[words] for words, date in _TOLD.items() if words in value}
+        short = {name: _with_short_times(item, zone, name) for name, item in (value | told).items()}
+        return {name: item for name, item in short.items() if name not in _TOLD}
     if isinstance(value, list):
         return [_with_short_times(item, zone) for item in value]
     if key not in _TIMES or not isinstance(value, str) or (moment := _MOMENT.fullmatch(value)) is None:

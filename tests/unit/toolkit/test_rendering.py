@@ -172,6 +172,18 @@ def test_a_long_receipt_is_cut_to_size_and_says_what_it_left_out() -> None:
     assert len(shown["entities"]) + shown["omitted"]["entities"] == 500
 
 
+def test_a_receipt_says_title_and_day_once_and_counts_nothing_that_is_not_there() -> None:
+    shown = json.loads(text_of(a_receipt(message="Stored 'n' (2026-01-01): text only.").model_dump(mode="json")))
+    assert shown == {
+        "message": "Stored 'n' (2026-01-01): text only.",
+        "episode_uuid": "bbbbbbbb",
+        "status": "stored",
+        "group_id": "t1",
+    }
+    shown = json.loads(text_of(a_receipt(message="No name.", linked=2).model_dump(mode="json")))
+    assert (shown["name"], shown["valid_at"], shown["linked"]) == ("n", "2026-01-01", 2)
+
+
 def _change(**fields: object) -> dict[str, object]:
     note = {"at": "2018-09-10T09:00:00+00:00", "told_at": "2018-09-10T00:00:00+00:00", "episode_uuid": None}
     return {**note, "group_id": "default", **fields}
@@ -248,3 +260,22 @@ def test_the_day_of_the_recording_stands_once_and_in_a_fact_only_another_one() -
     assert isinstance(facts, list)
     assert [fact.get("created_at") for fact in facts] == [None, None, "2026-01-02"]
     assert "recorded" not in page(a_fact_view())
+
+
+def test_dates_stand_in_the_text_as_they_were_told_and_beside_the_instant_in_the_content() -> None:
+    fact = a_fact_view(
+        valid_at="2017-01-01T00:00:00+00:00",
+        told_start="2017",
+        invalid_at="2020-09-01T00:00:00+00:00",
+        told_end="autumn 2020",
+    )
+    scope = Scope(group_ids=["t1"])
+    page = FactSearchResponse(message="Found 1.", total=1, returned=1, truncated=False, scope=scope, facts=[fact])
+    for answer in (FactResponse(message="One fact.", fact=fact), page):
+        data, text = rendered(answer)
+        shown, said = json.loads(text), data
+        shown = shown["fact"] if "fact" in shown else shown["facts"][0]
+        said = said["fact"] if "fact" in said else said["facts"][0]
+        assert (shown["valid_at"], shown["invalid_at"]) == ("2017", "autumn 2020")
+        assert "told_start" not in shown
+        assert (said["valid_at"], said["told_start"]) == ("2017-01-01T00:00:00+00:00", "2017")

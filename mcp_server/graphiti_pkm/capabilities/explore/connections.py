@@ -10,12 +10,14 @@ from graphiti_pkm.core.facts.history import MOST_EVENTS, known_state
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import ConnectionsResponse, KnownEntityView, NeighbourView
 from graphiti_pkm.core.model.queries import FactFilter
-from graphiti_pkm.core.reading.fact_lists import FactLists, Listed, joined
+from graphiti_pkm.core.reading.fact_lists import FactLists, Listed, joined, series_note
 from graphiti_pkm.core.reading.paging import CONNECTIONS, budget, fit, text_size
 from graphiti_pkm.core.reading.reader import Anchor, Start
 from graphiti_pkm.core.reading.views import clipped, item_sizes
 
 _NEIGHBOURS = 200
+_KINDS = 40
+_NAME = 60
 _SUMMARY = 1_000
 _NEIGHBOUR_SHARE = 4
 """At most this fraction (1 / n) of an answer is used for counts per neighbour."""
@@ -47,8 +49,10 @@ class Connections(FactLists):
         )
         known = await self._known(request.known_at, anchor.group_ids, start.now)
         read_as = self._read_as(request.as_of, request.known_at)
+        own = await self._measures_called(anchor.group_ids, anchor.entity.name) if anchor.entity else ()
         wanted = FactFilter(
             group_ids=anchor.group_ids,
+            own_measures=own,
             now=start.now,
             recorded_until=start.recorded_until,
             as_of=instant,
@@ -80,7 +84,9 @@ class Connections(FactLists):
         former = await self._former(anchor, known.at)
         room = budget((CONNECTIONS, limit))
         listed = _listed(neighbours, room // _NEIGHBOUR_SHARE)
-        kept = fit(item_sizes(views, anchor.group_ids), room - text_size([item.model_dump() for item in listed or ()]))
+        kinds = await self._kinds(anchor, wanted) if start.after is None and page.total > limit else None
+        counted = [kinds or {}, [item.model_dump() for item in listed or ()]]
+        kept = fit(item_sizes(views, anchor.group_ids), room - text_size(counted))
         more = kept < len(page.facts)
         return ConnectionsResponse(
             message=await self._connections_message(anchor, kept, listed_facts, relations)
@@ -97,6 +103,7 @@ class Connections(FactLists):
                 empty=not page.total,
                 note=joined(read_as, known.note, self._states_only(anchor, instant, page.total)),
             ),
+            series=await self._series(listed_facts, anchor.uuid, wanted, start),
             facts=views[:kept],
             entity=anchor.entity and clipped(former.name if former else anchor.entity.name, 200),
             known_as=former,
@@ -104,6 +111,10 @@ class Connections(FactLists):
             neighbours_total=len(neighbours) if neighbours and len(neighbours) <= _NEIGHBOURS else None,
             neighbours_others=page.total - sum(item.facts for item in listed)
             if listed is not None and neighbours is not None and len(listed) < len(neighbours)
+            else None,
+            kinds=kinds,
+            kinds_others=page.total - sum(sum(counts.values()) for counts in kinds.values()) or None
+            if kinds is not None
             else None,
         )
 
@@ -120,17 +131,25 @@ class Connections(FactLists):
         )
 
     async def _neighbours(self, anchor: Anchor, wanted: FactFilter, start: Start) -> list[NeighbourView] | None:
-        """Counts per neighbour for page one, one more than are ever listed."""
-        if start.after is not None:
+        """Counts per neighbour for page one, one more than are ever listed; none of a measure."""
+        if start.after is not None or wanted.own_measures:
             return None
         counts = await self._graph.facts.neighbour_counts(anchor.uuid, wanted, _NEIGHBOURS + 1)
         if not counts:
             return None
         return [NeighbourView(uuid=item.entity_uuid, name=clipped(item.name, 200), facts=item.facts) for item in counts]
 
+    async def _kinds(self, anchor: Anchor, wanted: FactFilter) -> dict[str, dict[str, int]]:
+        """What the pages hold, so that a caller can ask for a part instead of reading them all."""
+        kinds: dict[str, dict[str, int]] = {}
+        for found in await self._graph.facts.kind_counts(anchor.uuid, wanted, _KINDS):
+            of_kind, name = kinds.setdefault(found.kind, {}), clipped(found.name, _NAME)
+            of_kind[name] = of_kind.get(name, 0) + found.facts
+        return kinds
+
     async def _connections_message(self, anchor: Anchor, count: int, listed: Listed, relations: Sequence[str]) -> str:
-        if count and listed.measure is not None:
-            return f"Found {count} connection(s) for entity: readings of {clipped(listed.measure, 200)}, oldest first"
+        if count and listed.is_series:
+            return series_note(listed.page.facts[:count], listed.page.total)
         if count:
             return f"Found {count} connection(s) for entity"
         none = f"No connections found for entity {anchor.asked}"

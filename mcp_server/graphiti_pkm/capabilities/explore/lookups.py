@@ -26,8 +26,15 @@ class Lookups(Reader):
     """``get_episodes``, ``get_episode_entities``, ``get_entity_edge`` and what resources read."""
 
     async def get_episodes(self, caller: Caller, request: GetEpisodes) -> EpisodeSearchResponse:
-        """The newest episodes by valid_at, newest first; or given ones, to read on in long contents."""
+        """The episodes of a period by valid_at, in the order asked; or given ones, to read on in long contents."""
         limit, chars = request.max_episodes, request.max_content_chars
+        after = self._instant("valid_after", request.valid_after)
+        before = self._instant("valid_before", request.valid_before)
+        is_narrowed = after is not None or before is not None or request.order == "oldest"
+        if request.episode_uuids and is_narrowed:
+            raise InvalidInput(
+                "valid_after, valid_before and order choose episodes of a period; leave them out with episode_uuids."
+            )
         if request.content_offset and not request.episode_uuids:
             raise InvalidInput("content_offset must be 0 or more and needs episode_uuids: whose content to read on.")
         searched = self._groups.many(caller, request.group_ids)
@@ -36,10 +43,23 @@ class Lookups(Reader):
             searched = searched or await self._groups.visible(caller)
             asked = await self._resolved(searched, request.episode_uuids)
         searched = searched or (self._groups.one(caller, None),)
-        start = self._start(caller, request, request.cursor, group_ids=searched, episode_uuids=asked)
-        page = (
-            await self._recent(searched, limit, start) if asked is None else await self._asked(searched, asked, start)
+        start = self._start(
+            caller,
+            request,
+            request.cursor,
+            group_ids=searched,
+            episode_uuids=asked,
+            valid_after=after,
+            valid_before=before,
         )
+        if asked is None:
+            wanted = EpisodeFilter(
+                group_ids=searched, recorded_until=start.recorded_until, valid_after=after, valid_before=before
+            )
+            window = Window(limit=limit + 1, after=start.after, newest=request.order == "newest")
+            page = await self._graph.episodes.recent_episodes(wanted, window)
+        else:
+            page = await self._asked(searched, asked, start)
         if asked and not page.total:
             raise unknown("episode", asked[0])
         room = budget((EPISODES, limit), (CONTENT, chars))
@@ -54,7 +74,7 @@ class Lookups(Reader):
         more = kept < len(page.episodes)
         shown = views[:kept]
         return EpisodeSearchResponse(
-            message=_episodes_message(kept, page.total, asked),
+            message=_episodes_message(request, kept, page.total, asked),
             total=page.total,
             returned=kept,
             truncated=more,
@@ -135,10 +155,6 @@ class Lookups(Reader):
             raise InvalidInput(f"episode_uuids may hold at most {_ASKED_EPISODES} uuids, not {len(texts)}.")
         return list(dict.fromkeys([await resolve_within(self._graph, group_ids, "episode", text) for text in texts]))
 
-    async def _recent(self, group_ids: tuple[str, ...], limit: int, start: Start) -> EpisodePage:
-        wanted = EpisodeFilter(group_ids=group_ids, recorded_until=start.recorded_until)
-        return await self._graph.episodes.recent_episodes(wanted, Window(limit=limit + 1, after=start.after))
-
     async def _asked(self, group_ids: Sequence[str], uuids: Sequence[str], start: Start) -> EpisodePage:
         """The episodes asked for, in that order, after the last one seen."""
         found = await self._graph.records.get_episodes(uuids, group_ids)
@@ -147,10 +163,13 @@ class Lookups(Reader):
         return EpisodePage(episodes=tuple(rest), keys=tuple((item.uuid,) for item in rest), total=len(found))
 
 
-def _episodes_message(count: int, total: int, asked: Sequence[str] | None) -> str:
+def _episodes_message(request: GetEpisodes, count: int, total: int, asked: Sequence[str] | None) -> str:
     if asked is not None:
         missing = f"; {len(asked) - total} of the uuids asked for name no episode" if total < len(asked) else ""
         return f"Found {count} of {len(asked)} episode(s) asked for{missing}"
     if count:
-        return f"Found {count} of {total} episode(s), newest first"
-    return "No more episodes" if total else "No episodes found in these groups"
+        return f"Found {count} of {total} episode(s), {request.order} first"
+    if total:
+        return "No more episodes"
+    is_period = request.valid_after is not None or request.valid_before is not None
+    return f"No episodes found in {'this period and ' if is_period else ''}these groups"

@@ -58,7 +58,10 @@ class GetEntityTimeline(Request):
 class GetEpisodes(Request):
     group_ids: GroupIds = None
     max_episodes: MaxEpisodes = paging.EPISODES.default
-    episode_uuids: Annotated[Strings | None, Field(description="these instead of the newest")] = None
+    valid_after: After = None
+    valid_before: Before = None
+    order: Literal["newest", "oldest"] = "newest"
+    episode_uuids: Annotated[Strings | None, Field(description="these instead")] = None
     content_offset: Annotated[int, Field(ge=0, description="read on from this character"), PER_PAGE] = 0
     max_content_chars: MaxContentChars = paging.CONTENT.default
     cursor: Cursor = None

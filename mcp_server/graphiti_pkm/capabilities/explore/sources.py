@@ -26,6 +26,8 @@ from graphiti_pkm.core.reading.views import clipped, item_sizes
 _CHARS = 2_000
 """Maximum length of one part; of a longer one, the text around its best sentence is shown."""
 _NAME = 200
+_MOST_EARLIER = 5
+"""Corrected versions of a fact whose words are shown with it."""
 _TERMS = 32
 
 
@@ -59,12 +61,15 @@ class Sources(Reader):
         if not found:
             raise unknown("fact", whole)
         fact = found[0]
-        page = await self._walks.fact_sources(fact, visible, request.mode, Window(limit=limit + 1, after=start.after))
+        versions = await self._versions(fact, visible)
+        page, told_by = await self._page(versions, visible, request.mode, Window(limit=limit + 1, after=start.after))
         shown = page.sources[:limit]
         episodes = await self._graph.records.get_episodes(
             list(dict.fromkeys(one.episode_uuid for one in shown)), visible
         )
-        views = await asyncio.to_thread(_views, fact, shown, {one.uuid: one for one in episodes}, request.mode)
+        views = await asyncio.to_thread(
+            self._source_views, list(zip(told_by, shown, strict=False)), fact, episodes, request.mode
+        )
         kept = fit(item_sizes(views, (fact.group_id,)), budget((SOURCES, limit)))
         more = kept < len(page.sources)
         return FactSourcesResponse(
@@ -77,6 +82,58 @@ class Sources(Reader):
             fact=self._views.sentence(fact),
             sources=views[:kept],
         )
+
+    async def _versions(self, fact: Fact, visible: Sequence[str]) -> list[Fact]:
+        """The fact and the versions of it that were corrected, newest first."""
+        versions = [fact]
+        for version in versions:  # grows while it is read
+            if len(versions) > _MOST_EARLIER:
+                break
+            found = await self._graph.facts.retired_by_fact(version.uuid, visible, _MOST_EARLIER)
+            known = {one.uuid for one in versions}
+            versions += [one for one in found if one.voided and one.uuid not in known]
+        return versions[: _MOST_EARLIER + 1]
+
+    async def _page(
+        self, versions: Sequence[Fact], visible: Sequence[str], mode: SourceMode, window: Window
+    ) -> tuple[SourcePage, list[Fact]]:
+        """The parts behind the fact, then those behind each earlier version, and which version each is behind."""
+        first, *key = window.after or (0,)
+        pages = await asyncio.gather(
+            *(
+                self._walks.fact_sources(
+                    version,
+                    visible,
+                    mode,
+                    Window(limit=window.limit, after=tuple(key) if number == first and key else None),
+                )
+                for number, version in enumerate(versions)
+            )
+        )
+        parts = [
+            (version, part, (number, *place))
+            for number, (version, page) in enumerate(zip(versions, pages, strict=True))
+            if number >= int(first)
+            for part, place in zip(page.sources, page.keys, strict=True)
+        ][: window.limit]
+        whole = SourcePage(
+            sources=tuple(part for _, part, _ in parts),
+            keys=tuple(place for _, _, place in parts),
+            total=sum(page.total for page in pages),
+            held=sum(page.held for page in pages),
+        )
+        return whole, [version for version, _, _ in parts]
+
+    def _source_views(
+        self, parts: Sequence[tuple[Fact, FactSource]], fact: Fact, episodes: Sequence[Episode], mode: SourceMode
+    ) -> list[SourceView]:
+        by_uuid = {one.uuid: one for one in episodes}
+        return [
+            _view(version, part, by_uuid.get(part.episode_uuid), mode).model_copy(
+                update={"corrected_version": None if version is fact else self._views.sentence(version)}
+            )
+            for version, part in parts
+        ]
 
     @staticmethod
     def _note(shown: Sequence[FactSource]) -> str | None:
@@ -95,33 +152,26 @@ def _told(count: int, page: SourcePage, mode: SourceMode) -> str:
     return "No episode supports this fact, or those that did were deleted"
 
 
-def _views(fact: Fact, parts: Sequence[FactSource], episodes: dict[str, Episode], mode: SourceMode) -> list[SourceView]:
-    """One view per part; an episode deleted meanwhile keeps its uuid without text."""
-    terms = search_terms(fact.text, _TERMS)
-    views = []
-    for part in parts:
-        episode = episodes.get(part.episode_uuid)
-        if episode is None:
-            views.append(SourceView(episode_uuid=part.episode_uuid, episode="deleted", text="", start=0, end=0))
-            continue
-        place = _place(fact, part, episode.content, mode, terms)
-        start, end = _window(place, episode.content)
-        views.append(
-            SourceView(
-                text=episode.content[start:end],
-                start=start,
-                end=end,
-                is_quote=True if part.holds_quote else None,
-                cut=True if (start, end) != (place.start, place.end) else None,
-                episode_uuid=episode.uuid,
-                episode=clipped(episode.name, _NAME),
-                valid_at=iso(episode.valid_at),
-                corrected=True if episode.corrected else None,
-                redacted=True if FORGOTTEN in episode.content else None,
-                score=part.cosine,
-            )
-        )
-    return views
+def _view(fact: Fact, part: FactSource, episode: Episode | None, mode: SourceMode) -> SourceView:
+    """One part; an episode deleted meanwhile keeps its uuid without text."""
+    if episode is None:
+        return SourceView(episode_uuid=part.episode_uuid, episode="deleted", text="", start=0, end=0)
+    place = _place(fact, part, episode.content, mode, search_terms(fact.text, _TERMS))
+    start, end = _window(place, episode.content)
+    return SourceView(
+        text=episode.content[start:end],
+        start=start,
+        end=end,
+        is_quote=True if part.holds_quote else None,
+        cut=True if (start, end) != (place.start, place.end) else None,
+        episode_uuid=episode.uuid,
+        episode=clipped(episode.name, _NAME),
+        valid_at=iso(episode.valid_at),
+        confidential=True if episode.confidential else None,
+        corrected=True if episode.corrected else None,
+        redacted=True if FORGOTTEN in episode.content else None,
+        score=part.cosine,
+    )
 
 
 def _place(fact: Fact, part: FactSource, content: str, mode: SourceMode, terms: Sequence[str]) -> _Place:

@@ -16,6 +16,10 @@ from graphiti_pkm.core.reading.views import clipped, item_sizes, read_on
 
 Order: TypeAlias = Literal["newest_window", "oldest_first"]
 
+_NEWEST = 1_000
+"""Episodes whose other entities are counted."""
+_BESIDE = 10
+_NAME = 60
 _MONTHS = 120
 """Months counted individually; older ones are counted by year."""
 _YEAR = len("2026")
@@ -54,8 +58,9 @@ class Timelines(Reader):
             self._graph.episodes.timeline_summary(anchor.uuid, wanted, self._context.settings.zone),
             self._linking(anchor),
         )
+        beside = await self._beside(anchor, wanted) if start.after is None else None
         months = mentions_per_month(summary, self._context.settings.zone) if start.after is None else None
-        room = budget((TIMELINE, limit), (CONTENT, chars)) - text_size(months or {})
+        room = budget((TIMELINE, limit), (CONTENT, chars)) - text_size([months or {}, beside or {}])
         wrong = await self._corrections(page.episodes[:limit], anchor.group_ids)
         views = [
             self._views.episode_start(episode, chars, room // 2).model_copy(
@@ -78,8 +83,17 @@ class Timelines(Reader):
             first_mention=summary.first and iso(summary.first),
             last_mention=summary.last and iso(summary.last),
             mentions_per_month=months,
+            mentioned_with=beside,
             linking=linking,
         )
+
+    async def _beside(self, anchor: Anchor, wanted: EpisodeFilter) -> dict[str, int]:
+        found = await self._graph.episodes.mentioned_with(anchor.uuid, wanted, _NEWEST, _BESIDE)
+        names: dict[str, int] = {}
+        for one in found:
+            name = clipped(one.name, _NAME)
+            names[name] = names.get(name, 0) + one.episodes
+        return names
 
     async def _linking(self, anchor: Anchor) -> str | None:
         if anchor.entity is None or not await self._context.journal.pending_links([anchor.uuid]):

@@ -55,10 +55,10 @@ async def get_entity_timeline(call: Call, request: GetEntityTimeline) -> Timelin
 
 
 async def get_episodes(call: Call, request: GetEpisodes) -> EpisodeSearchResponse:
-    """Get the newest episodes, or those with the given uuids, with their content.
+    """Get the episodes of a period, complete and in order, or those with the given uuids, with their content.
 
-    Use for what happened lately, for the source of a fact (its episodes), and to read long content on. To search by
-    content use search_episodes instead.
+    Use for what happened lately or in a month, for the source of a fact (its episodes), and to read long content on. To
+    search by content use search_episodes instead.
     """
     return await call.services[EXPLORING].get_episodes(call.caller, request)
 

@@ -153,6 +153,7 @@ def plan_extraction(
         at.caller,
         at.policy,
         read.parsed.facts,
+        episode.confidential,
     )
     writer = AttentionWriter(at.public_group, at.zone, at.now, episode)
     planner = FoundFactPlanner(occasion, resolution, world, snapshot.relations, snapshot.measures, writer, new_uuid)
@@ -191,9 +192,10 @@ def plan_extraction(
 class _FoundNames(Resolution):
     """Names given by a model: a name that no caller gave, such as "status" of HAS_STATUS, is not linked to texts."""
 
-    def _named(self, name: str, *, is_named: bool) -> Resolved:
+    def _named(self, name: str, *, is_named: bool, is_measure: bool = False) -> Resolved:
         held = self._names.get(self._key(name))
-        return super()._named(name, is_named=is_named and (held is None or held.is_linkable))
+        is_named = is_named and (held is None or held.is_linkable)
+        return super()._named(name, is_named=is_named, is_measure=is_measure)
 
 
 def _is_settled(report: Attention, settled: tuple[str, ...]) -> bool:

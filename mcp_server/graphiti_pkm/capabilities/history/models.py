@@ -11,6 +11,8 @@ class ChangedFactResponse(Answer):
     """The entity, if an update of it was undone."""
     changed: bool
     """False: it was so already, and nothing was stored."""
+    still_rests: list[str] | None = None
+    """Current facts and open plans that follow from a fact that was retired, at most five."""
 
 
 class UpdatedEntityResponse(Answer):

@@ -22,7 +22,9 @@ from graphiti_pkm.core.identity.uuids import resolve_within, unknown
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.records import Fact, FactChange, RecordedChange, WriteIntent, WriteKind
 from graphiti_pkm.core.model.request_checks import check_text
-from graphiti_pkm.core.model.times import parse_instant, show_time
+from graphiti_pkm.core.model.times import show_time
+from graphiti_pkm.core.model.told_dates import TOLD_END, TOLD_START, told_date
+from graphiti_pkm.core.reading.resting import RestingFacts
 from graphiti_pkm.core.reading.views import Views
 from graphiti_pkm.errors import InvalidInput, NotAllowed, NotFound
 from graphiti_pkm.storage.commit import Committer
@@ -44,6 +46,7 @@ class Retiring:
         self._updating = updating
         self._zone = context.settings.zone
         self._views = Views(groups, context.settings.zone, context.now)
+        self._resting = RestingFacts(context.graph)
 
     async def retire_fact(self, caller: Caller, request: RetireFact) -> ChangedFactResponse:
         """End a fact, or accept the proposal for it; a fact that has ended already is unchanged.
@@ -55,7 +58,7 @@ class Retiring:
             NotFound: one of the uuids names no fact.
         """
         reason, visible = await self._checked(caller, request.reason)
-        at = None if request.invalid_at is None else parse_instant(request.invalid_at, self._zone, "invalid_at")
+        at, words = self._told(request.invalid_at)
         whole = await resolve_within(self._graph, visible, "fact", request.fact_uuid)
         new = request.replaced_by
         if new is not None:
@@ -77,6 +80,7 @@ class Retiring:
                 return self._unchanged(fact, f"{self._ended(fact)}; nothing was changed. restore_fact undoes an ending")
             if ended is None:
                 raise InvalidInput(self._too_early(fact, end))
+            before, ended = fact, _with_words(ended, words, by)
             said = {"reason": reason, "caller": caller.principal}
             change = change_of(
                 str(uuid4()),
@@ -87,13 +91,25 @@ class Retiring:
                 replaced_by=by and by.uuid,
                 invalid_at=ended.invalid_at,
             )
-            await self._commit(WriteKind.RETIRE_FACT, group, ended, change)
+            if ended.kind == "plan":
+                ended = ended.model_copy(update={"outcome": rules.outcome_of(fact, by)})
+            resting = await self._resting.on_facts(group, [whole], now, lambda _: False)
+            await self._commit(WriteKind.RETIRE_FACT, group, ended, change, before=before)
+        more = f" {resting.total} fact(s) that follow from it are still current." if resting.total else ""
         accepted = ", as proposed" if proposal and at is None else ""
         return ChangedFactResponse(
-            message=f"Retired{accepted}: {self._views.sentence(ended)}. restore_fact undoes it.",
+            message=f"Retired{accepted}: {self._views.sentence(ended)}. restore_fact undoes it.{more}",
             fact=self._views.fact(ended, now),
             changed=True,
+            still_rests=[f"{one.uuid[:_SHOWN_UUID]} {self._views.sentence(one)}" for one in resting.facts] or None,
         )
+
+    def _told(self, text: str | None) -> tuple[datetime | None, str | None]:
+        """The instant of an end, and the words to keep of it; a date such as "last week" counts from now."""
+        if text is None:
+            return None, None
+        told = told_date(text, self._zone, "invalid_at", self._context.now())
+        return told.start, told.words and told.words.removeprefix("by ")
 
     async def restore_fact(self, caller: Caller, request: RestoreFact) -> ChangedFactResponse:
         """Undo the last ending or correction of a fact or update of an entity, or reject the proposal for a fact.
@@ -184,14 +200,20 @@ class Retiring:
         return found[0] if found else None
 
     async def _commit(
-        self, kind: WriteKind, group: str, fact: Fact, change: FactChange, unmarked: Sequence[str] = ()
+        self,
+        kind: WriteKind,
+        group: str,
+        fact: Fact,
+        change: FactChange,
+        unmarked: Sequence[str] = (),
+        before: Fact | None = None,
     ) -> None:
         intent = WriteIntent(
             uuid=str(uuid4()),
             group_id=group,
             kind=kind,
             recorded_at=change.recorded_at,
-            fact_updates=() if change.kind == "rejected" else (rules.interval_update(fact),),
+            fact_updates=() if change.kind == "rejected" else (rules.update_of(fact, before or fact),),
             changes=(change,),
             uncorrected_episodes=tuple(unmarked),
         )
@@ -262,3 +284,10 @@ def _end(proposal: FactChange | None, by: Fact | None) -> datetime | None:
     if proposal is not None and proposal.invalid_at is not None:
         return proposal.invalid_at
     return rules.known_from(by) if by is not None else None
+
+
+def _with_words(fact: Fact, words: str | None, by: Fact | None) -> Fact:
+    """The fact with the words in which its end, or the start of what replaced it, was told."""
+    if words is None and by is not None and by.valid_at == fact.invalid_at:
+        words = str(by.attributes.get(TOLD_START) or "") or None
+    return fact if words is None else fact.model_copy(update={"attributes": {**fact.attributes, TOLD_END: words}})

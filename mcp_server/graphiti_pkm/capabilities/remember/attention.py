@@ -5,13 +5,16 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 
 from graphiti_pkm.core.facts import rules
-from graphiti_pkm.core.facts.parsed_facts import ParsedFact
+from graphiti_pkm.core.facts.parsed_facts import ParsedFact, noun_of
 from graphiti_pkm.core.facts.replaced import UnresolvedReplacement
 from graphiti_pkm.core.model.answers import Attention
+from graphiti_pkm.core.model.names import normalise_name
 from graphiti_pkm.core.model.records import Entity, Episode, Fact
 from graphiti_pkm.core.model.requests import ME
 from graphiti_pkm.core.model.times import iso, show_time
-from graphiti_pkm.core.reading.views import shown_validity
+from graphiti_pkm.core.model.told_dates import TOLD_END, TOLD_START, words_at
+from graphiti_pkm.core.reading.resting import Resting
+from graphiti_pkm.core.reading.views import shown_start, shown_validity
 
 SHOWN_UUID = 8
 _MOST_CANDIDATES = 5
@@ -71,20 +74,22 @@ class AttentionWriter:
         )
 
     def alias_taken(
-        self, alias: str, wanted_for: str, holder: tuple[str, str], episode_uuid: str, *, is_new: bool
+        self, alias: str, wanted_for: Entity, holder: tuple[str, str], episode_uuid: str, *, is_new: bool
     ) -> Attention:
         """``holder``: (name, uuid); ``is_new``: this call created the entity that asked for the name."""
         name, uuid = holder
-        same = f"{_quoted(wanted_for)} is {_quoted(name)}"
-        renamed = _json({"name": name, "aliases": [wanted_for]})
+        same = f"{_quoted(wanted_for.name)} is {_quoted(name)}"
+        renamed = _json({"name": name, "aliases": [wanted_for.name]})
+        pair = {"entity_uuid": wanted_for.uuid[:SHOWN_UUID], "not_same_as": uuid[:SHOWN_UUID]}
+        others = f" Else: update_entity {_json(pair)}; a fuller name tells them apart."
         again = (
             f'If {same}: {self._delete} {{"uuid":"{episode_uuid}"}}, then add_memory again with {renamed} in entities.'
         )
         return Attention(
             what="alias_taken",
-            detail=f"{alias} stays the name of {name}, not of {wanted_for}",
+            detail=f"{alias} stays the name of {name}, not of {wanted_for.name}",
             candidates=[f"{name} ({uuid[:SHOWN_UUID]})"],
-            call=again if is_new else f"If {same}: call it so.",
+            call=(again if is_new else f"If {same}: call it so.") + others,
         )
 
     def part_of_name(self, parts: Mapping[str, tuple[str, str]]) -> Attention:
@@ -117,8 +122,7 @@ class AttentionWriter:
 
     def near_relation(self, fact: ParsedFact, stored: Fact, near: Sequence[str]) -> Attention:
         suggested = _triple(fact, relation=near[0]) | ({"fact": fact.text} if fact.has_text else {})
-        times = {"valid_at": stored.valid_at, "invalid_at": stored.invalid_at}
-        suggested |= {name: self._instant(at) for name, at in times.items() if at is not None}
+        suggested |= self._dates(stored)
         again = self._add(fact, facts=[suggested])
         return Attention(
             what="near_relation",
@@ -140,8 +144,7 @@ class AttentionWriter:
     def unnamed_measure(self, fact: ParsedFact, stored: Fact, series: Sequence[str]) -> Attention:
         """A reading whose series is named after its relation, beside other series (``series``)."""
         suggested = _triple(fact) | {"measure": series[0]} | ({"fact": fact.text} if fact.has_text else {})
-        if stored.valid_at is not None:
-            suggested["valid_at"] = self._instant(stored.valid_at)
+        suggested |= self._dates(stored)
         return Attention(
             what="near_measure",
             detail=f"{_cut(fact.text)}: no measure given; it began the series {stored.measure}",
@@ -156,6 +159,31 @@ class AttentionWriter:
             detail=f"facts[{fact.number}].quote: not in the body, left out",
             candidates=[],
             call="Quote exact words.",
+        )
+
+    def unknown_cause(self, fact: ParsedFact) -> Attention:
+        return Attention(
+            what="unknown_cause",
+            detail=f"facts[{fact.number}].because_of: no known entity or fact; stored without it",
+            candidates=[],
+            call="To add it: send the fact again with a known name or fact uuid.",
+        )
+
+    def still_rests(self, fallen: Fact, at: datetime | None, resting: Resting) -> Attention:
+        """``fallen``: the fact that ended, or that says of an entity that it fell, at this instant if it is known."""
+        first, shown = resting.facts[0], len(resting.facts)
+        end = {}
+        if at is not None and first.kind != "plan":
+            is_possible = rules.ended(first, rules.end_of(first, at, self._zone), self._now) is not None
+            end = {"invalid_at": self._instant(at)} if is_possible else {}
+        ending = {"fact_uuid": first.uuid, "reason": _cut(fallen.text), **end}
+        more = f" ({shown} of {resting.total})" if resting.total > shown else ""
+        which = f"If {first.uuid[:SHOWN_UUID]} ended" + (" (else put in another uuid)" if shown > 1 else "")
+        return Attention(
+            what="still_rests",
+            detail=f"no longer supported: {_cut(fallen.text)}{more}",
+            candidates=[self.line(fact) for fact in resting.facts],
+            call=f"{which}: retire_fact {_json(ending)}",
         )
 
     def possible_conflict(
@@ -219,7 +247,8 @@ class AttentionWriter:
         times = {"valid_at": fact.valid_at, "invalid_at": fact.invalid_at if is_correction else None}
         if not is_correction and fact.kind in {"state", "event"}:
             times["valid_at"] = start
-        suggested.update((name, self._instant(at)) for name, at in times.items() if at is not None)
+        words = {"valid_at": fact.start_words, "invalid_at": fact.end_words}
+        suggested.update((name, self._date(at, words[name])) for name, at in times.items() if at is not None)
         which = f"If {old[:SHOWN_UUID]} {'was wrong' if found.problem == 'ends_nothing' else 'is meant'}"
         more = " (else put in another uuid)" if len(found.candidates) > 1 else ""
         ending = None if is_correction else self._ending(fact, found.candidates[0], start, stored_uuid)
@@ -240,7 +269,7 @@ class AttentionWriter:
             return None
         if rules.ended(old, rules.end_of(old, start, self._zone), self._now) is None or start == old.valid_at:
             return None
-        at = {} if old.kind == "plan" else {"invalid_at": self._instant(start)}
+        at = {} if old.kind == "plan" else {"invalid_at": self._date(start, fact.start_words)}
         said = {"fact_uuid": old.uuid, "reason": _cut(fact.text), **at, "replaced_by": stored_uuid}
         return f"retire_fact {_json(said)}"
 
@@ -270,7 +299,7 @@ class AttentionWriter:
         """An end before the time at which the facts it may close were known to hold."""
         suggested = {**_triple(fact), "fact": held[0].text, "replaces": held[0].uuid, "change": "corrected"}
         if fact.invalid_at is not None:
-            suggested["invalid_at"] = self._instant(fact.invalid_at)
+            suggested["invalid_at"] = self._date(fact.invalid_at, fact.end_words)
         return Attention(
             what="possible_conflict",
             detail=f"facts[{fact.number}] ends before the same was known to hold; stored as an earlier time",
@@ -285,7 +314,7 @@ class AttentionWriter:
         if not is_moved:
             suggested["change"] = "corrected"
         if fact.valid_at is not None:
-            suggested["valid_at"] = self._instant(fact.valid_at)
+            suggested["valid_at"] = self._date(fact.valid_at, fact.start_words)
         return Attention(
             what="possible_conflict",
             detail=f"facts[{fact.number}].valid_at is not when the same was known to hold; it keeps its start",
@@ -300,13 +329,38 @@ class AttentionWriter:
         if fact.kind == "event":
             suggested["kind"] = "event"
         if fact.valid_at is not None:
-            suggested["valid_at"] = self._instant(fact.valid_at)
+            suggested["valid_at"] = self._date(fact.valid_at, fact.start_words)
         return Attention(
             what="possible_conflict",
             detail=f"{_cut(fact.text)}: planned for much later; the plan was left open",
             candidates=[self.line(plan) for plan in plans[:_MOST_CANDIDATES]],
             call=f"If this is what was planned: {self._add(fact, facts=[suggested])}",
         )
+
+    def same_date(self, old: Fact, new: Fact, same: Sequence[Fact]) -> Attention:
+        """Facts that a note dated by the start that a correction moved; the call moves those that are shown."""
+        shown = same[:_MOST_CANDIDATES]
+        when = shown_start(old, self._zone)
+        more = f" ({len(shown)} shown)" if len(same) > len(shown) else ""
+        what = "fact starts" if len(same) == 1 else "facts start"
+        moved = [self._moved(one, new) for one in shown]
+        return Attention(
+            what="same_date",
+            detail=f"{len(same)} more {what} on {when} by the same note{more}",
+            candidates=[self.line(one) for one in shown],
+            call=f"If wrong too (leave out those that are right): {self._add(new, facts=moved)}",
+        )
+
+    def _moved(self, fact: Fact, new: Fact) -> dict[str, object]:
+        """A known fact as it is sent again with another start; a target named after the relation is left out."""
+        said: dict[str, object] = {"source": fact.source_name, "relation": fact.relation}
+        if fact.value is None or normalise_name(fact.target_name) != normalise_name(noun_of(fact.relation)):
+            said["target"] = fact.target_name
+        said |= {name: value for name in ("value", "unit") if (value := getattr(fact, name)) is not None}
+        if fact.kind != "state":
+            said["kind"] = fact.kind
+        start = self._dates(new).get("valid_at")
+        return {**said, "fact": fact.text, "valid_at": start, "replaces": fact.uuid, "change": "corrected"}
 
     def proposed_ending(self, fact: Fact, old: Fact) -> Attention:
         """An ending that the caller did not name and the rules do not trust."""
@@ -327,11 +381,20 @@ class AttentionWriter:
         """A fact with its validity."""
         return f"{_cut(fact.text)} ({shown_validity(fact, self._zone, self._now)})"
 
+    def _dates(self, fact: Fact) -> dict[str, object]:
+        """The dates of a known fact as they were told."""
+        dates = (("valid_at", fact.valid_at, TOLD_START), ("invalid_at", fact.invalid_at, TOLD_END))
+        return {name: self._date(at, fact.attributes.get(words)) for name, at, words in dates if at is not None}
+
+    def _date(self, at: datetime, words: object) -> str:
+        """A date that can be sent again, in the words in which it was told if these are of this date."""
+        return words_at(at, words, self._zone) or self._instant(at)
+
     def _instant(self, at: datetime) -> str:
         """A time in a form that can be sent again without loss."""
         return iso(at) if at.second or at.microsecond else show_time(at, self._zone)
 
-    def _add(self, fact: ParsedFact, **fields: object) -> str:
+    def _add(self, fact: ParsedFact | Fact, **fields: object) -> str:
         """The call with the sentence of the fact as its words, at the time of its note."""
         group = {} if self._group is None else {"group_id": self._group}
         is_whole_note = fact.text == self._note.content

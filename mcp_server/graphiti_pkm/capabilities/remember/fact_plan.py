@@ -13,15 +13,17 @@ from graphiti_pkm.core.facts.readings import Readings
 from graphiti_pkm.core.facts.replaced import Ends, Replaced, ReplacementPool
 from graphiti_pkm.core.facts.replacement import as_uuid_prefix, find_replaced, is_current_word
 from graphiti_pkm.core.facts.resolution import Resolution
-from graphiti_pkm.core.facts.statuses import status_word
+from graphiti_pkm.core.facts.statuses import DROPPED, HAS_STATUS, class_of_status, status_word, word_of
 from graphiti_pkm.core.facts.world import FactWorld
 from graphiti_pkm.core.identity.mentions import NamedIn
 from graphiti_pkm.core.identity.near_relations import Relations
 from graphiti_pkm.core.identity.relation_kinds import may_mean_same
 from graphiti_pkm.core.identity.spelling import has_exclusive_target, same_relation
 from graphiti_pkm.core.model.answers import Attention, FactResult
-from graphiti_pkm.core.model.records import Entity, Fact
+from graphiti_pkm.core.model.records import BECAUSE_OF, CONFIDENTIAL, Entity, Fact
 from graphiti_pkm.core.model.times import show_validity
+from graphiti_pkm.core.model.told_dates import TOLD_END, TOLD_START, without_told
+from graphiti_pkm.core.reading.views import shown_end, shown_start
 from graphiti_pkm.settings.loader import RetirementPolicy
 
 
@@ -41,6 +43,8 @@ class Occasion:
     policy: RetirementPolicy
     facts: tuple[ParsedFact, ...] = ()
     """All facts of the call."""
+    is_confidential: bool = False
+    """Whether all of them are not public."""
 
 
 @dataclass
@@ -51,6 +55,8 @@ class FactOutcome:
     attention: list[Attention] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
     """Texts to embed, by the uuid of the created fact."""
+    moved: list[tuple[Fact, Fact]] = field(default_factory=list)
+    """Facts whose start was corrected, with what took their place."""
 
 
 class FactPlanner:
@@ -88,22 +94,32 @@ class FactPlanner:
         sent_measure = parsed.measure
         parsed = self._readings.in_series(parsed, source.uuid)
         target = self._resolution.resolve(
-            parsed.target, is_derived=not parsed.has_target, is_named=parsed.is_named
+            parsed.target,
+            is_derived=not parsed.has_target,
+            is_named=parsed.has_target,
+            is_measure=parsed.is_named,
         ).entity
         pool = self._pool(parsed, source.uuid)
         replaced = self._replaced(parsed, source.uuid, target.uuid, pool)
         statuses = rules.other_statuses(parsed, pool)
         validity, reference_time = self._validity(parsed, replaced, pool, statuses)
+        cause = self._cause(parsed)
         chosen = [*replaced.guessed, *self._still(statuses, validity.valid_at)]
         gone = {fact.uuid for fact in (*replaced.facts, *chosen)}
         pool = [fact for fact in pool if fact.uuid not in gone]
         closed = rules.Closed() if gone else rules.find_closed(parsed, target.uuid, pool, self._at.zone)
         known = next(iter(closed.ended), None) or rules.find_duplicate(
-            parsed, validity, reference_time, target.uuid, pool, self._at.episode_uuid
+            parsed, validity, reference_time, target.uuid, pool, self._at.episode_uuid, self._at.zone
         )
-        fact = (
-            self._record_again(parsed, known) if known else self._new(parsed, source, target, validity, reference_time)
-        )
+        if known:
+            fact = self._record_again(parsed, known, cause)
+        else:
+            old = replaced.facts[0] if parsed.is_correction and replaced.facts else None
+            cause = cause or (old.cause_uuid if old else None)
+            told = self._told(parsed, validity.valid_at, validity.invalid_at, old)
+            fact = self._new(parsed, (source, target), validity, reference_time, self._attributes(parsed, told, cause))
+        if parsed.is_correction and any(CONFIDENTIAL in old.attributes for old in replaced.facts):
+            fact = self._mark(fact)
         start = self._new_start(parsed, fact, is_again=known is not None)
         self._end_old(parsed, fact, replaced, start)
         self._end_chosen(parsed, fact, chosen, start)
@@ -116,6 +132,17 @@ class FactPlanner:
             others = [one for one in pool if one.uuid not in asked]
             self._report(parsed, fact, sent_measure, others, self._rivals(parsed, fact, asked), is_handled=bool(gone))
         self._answer(parsed, fact, known, is_updated=bool(closed.ended))
+
+    def plan_implied(self, parsed: ParsedFact) -> None:
+        """Add the status of what a new fact of the call supersedes, unless it was dropped otherwise before."""
+        base = self.outcome.results[parsed.follows or 0]
+        source = self._resolution.known(parsed.source) or ""
+        standing = [
+            fact for fact in self._world.with_relation(source, [HAS_STATUS]) if rules.is_current(fact, self._at.now)
+        ]
+        is_dropped = any(class_of_status(word_of(fact)) == DROPPED for fact in standing)
+        if base.outcome == "created" and not is_dropped:
+            self.plan(replace(parsed, because_of=base.uuid))
 
     def _pool(self, parsed: ParsedFact, source_uuid: str) -> list[Fact]:
         if parsed.kind == "reading" and parsed.measure is not None:
@@ -164,7 +191,8 @@ class FactPlanner:
         if parsed.is_correction and replaced.facts:
             old = replaced.facts[0]
             validity = rules.corrected_validity(parsed, old, self._at.reference_time)
-            return validity, old.reference_time or self._at.reference_time
+            told_at = old.reference_time if validity.valid_at is None else None
+            return validity, told_at or self._at.reference_time
         validity = rules.validity_of(parsed, self._at.reference_time)
         if statuses and validity.valid_at is None:
             validity = replace(validity, valid_at=self._at.reference_time)
@@ -189,35 +217,84 @@ class FactPlanner:
         at = rules.end_of(old, start, self._at.zone)
         return None if rules.ended(old, at, self._at.now) is None else at
 
-    def _record_again(self, parsed: ParsedFact, known: Fact) -> Fact:
-        """A known fact gains the episode, and a start, an earlier known time or a quote that it lacked."""
+    def _cause(self, parsed: ParsedFact) -> str | None:
+        """The uuid of what the fact follows from; reported if there is no such entity or fact."""
+        named = parsed.because_of
+        if named is None:
+            return None
+        if any(named == one.source or (one.has_target and named == one.target) for one in self._at.facts):
+            return self._resolution.resolve(named).entity.uuid
+        if (known := self._resolution.known(named)) is not None:
+            return known
+        prefix = as_uuid_prefix(named)
+        found = self._world.starting_with(prefix) if prefix else []
+        if len(found) == 1:
+            return found[0].uuid
+        self.outcome.attention.append(self._writer.unknown_cause(parsed))
+        return None
+
+    def _record_again(self, parsed: ParsedFact, known: Fact, cause: str | None = None) -> Fact:
+        """A known fact gains the episode, its cause, and a start, an earlier known time or a quote that it lacked."""
         episodes = (
             known.episodes if self._at.episode_uuid in known.episodes else (*known.episodes, self._at.episode_uuid)
         )
         changes: dict[str, object] = {"episodes": episodes}
-        start, end = parsed.valid_at, known.invalid_at
-        told_at = known.reference_time
-        is_open_start = known.valid_at is None and (told_at is None or start is None or start <= told_at)
-        if start is not None and is_open_start and (end is None or start < end):
+        attributes = known.attributes
+        start, told_at = parsed.valid_at, known.reference_time
+        if rules.gains_start(known, start) or rules.refines(parsed, known, self._at.zone):
             changes["valid_at"] = start
+            attributes = without_told(attributes) | self._told(parsed, start, known.invalid_at, known)
         elif rules.is_known_earlier(parsed, known, self._at.reference_time):
             changes["reference_time"] = self._at.reference_time
         if known.quote is None:
             changes.update(self._quoted(parsed))
+        changes["attributes"] = self._attributes(parsed, attributes, cause)
         fact = known.model_copy(update=changes)
         if (fact.valid_at, fact.reference_time) == (known.valid_at, known.reference_time):
             self._world.change(fact)
         else:
             self.retirements.date(known, fact)
-        if start is not None and fact.valid_at != start and not parsed.replaces:
+            self.retirements.follow(known, fact, self._at.zone)
+        if start is not None and not self._has_start(parsed, fact) and not parsed.replaces:
             is_same_day = told_at is not None and rules.coincide(start, told_at, self._at.zone)
             if fact.valid_at is not None or not is_same_day:
                 self.outcome.attention.append(self._writer.start_kept(parsed, fact))
         return fact
 
+    def _has_start(self, parsed: ParsedFact, fact: Fact) -> bool:
+        """Whether a fact starts when the call says, or within the period that it names."""
+        told, known = rules.told_start(parsed, self._at.zone), rules.start_of(fact, self._at.zone)
+        is_within = told is not None and known is not None and told.words is not None and told.holds(known)
+        return fact.valid_at == parsed.valid_at or is_within
+
+    def _attributes(self, parsed: ParsedFact, told: dict[str, object], cause: str | None) -> dict[str, object]:
+        attributes = told if cause is None else {**told, BECAUSE_OF: cause}
+        return {**attributes, CONFIDENTIAL: True} if self._is_confidential(parsed) else attributes
+
+    def _told(
+        self, parsed: ParsedFact, start: datetime | None, end: datetime | None, old: Fact | None
+    ) -> dict[str, object]:
+        """The words of the dates that a fact gets: those of the call, else those of the fact that has the same date."""
+        words: dict[str, object] = {}
+        for name, at, said, before in (
+            (TOLD_START, start, (parsed.valid_at, parsed.start_words), old and old.valid_at),
+            (TOLD_END, end, (parsed.invalid_at, parsed.end_words), old and old.invalid_at),
+        ):
+            if at is not None and said[0] == at:
+                words[name] = said[1]
+            elif at is not None and old is not None and before == at:
+                words[name] = old.attributes.get(name)
+        return {name: text for name, text in words.items() if text is not None}
+
     def _new(
-        self, parsed: ParsedFact, source: Entity, target: Entity, validity: rules.Validity, reference_time: datetime
+        self,
+        parsed: ParsedFact,
+        ends: tuple[Entity, Entity],
+        validity: rules.Validity,
+        reference_time: datetime,
+        attributes: dict[str, object],
     ) -> Fact:
+        source, target = ends
         fact = Fact(
             uuid=self._new_uuid(),
             group_id=self._at.group_id,
@@ -236,8 +313,18 @@ class FactPlanner:
             reference_time=reference_time,
             created_at=self._at.recorded_at,
             episodes=(self._at.episode_uuid,),
+            attributes=attributes,
         )
         return self._add(fact.model_copy(update=self._quoted(parsed)))
+
+    def _is_confidential(self, parsed: ParsedFact) -> bool:
+        return parsed.is_confidential or self._at.is_confidential
+
+    def _mark(self, fact: Fact) -> Fact:
+        """What corrects a fact that is not public is not public either."""
+        marked = fact.model_copy(update={"attributes": {**fact.attributes, CONFIDENTIAL: True}})
+        self._world.change(marked)
+        return marked
 
     def _quoted(self, parsed: ParsedFact) -> dict[str, object]:
         """The quoted words of a call with their position in its body; empty if the body does not contain them."""
@@ -268,6 +355,12 @@ class FactPlanner:
         for old in replaced.facts:
             if parsed.is_correction:
                 self.retirements.void(old, fact)
+                if (
+                    old.kind != "reading"
+                    and None not in (old.valid_at, fact.valid_at)
+                    and old.valid_at != fact.valid_at
+                ):
+                    self.outcome.moved.append((old, fact))
                 for stuck in self.retirements.follow(old, fact, self._at.zone):
                     self.outcome.attention.append(self._writer.empty_ending(parsed, stuck, start, is_ended=False))
             else:
@@ -318,6 +411,7 @@ class FactPlanner:
                 "episodes": (self._at.episode_uuid,),
                 "created_at": self._at.recorded_at,
                 "expired_at": None,
+                "attributes": {},
             }
         )
         self.outcome.texts[old.uuid] = old.text
@@ -326,7 +420,8 @@ class FactPlanner:
     def _close(self, parsed: ParsedFact, closed: rules.Closed) -> None:
         for old in closed.ended:
             if parsed.invalid_at is not None:
-                self.retirements.retire(old, rules.end_of(old, parsed.invalid_at, self._at.zone), None)
+                end = rules.end_of(old, parsed.invalid_at, self._at.zone)
+                self.retirements.retire(old, end, None, parsed.end_words)
         if closed.known_later:
             self.outcome.attention.append(self._writer.known_later(parsed, closed.known_later))
 
@@ -372,8 +467,11 @@ class FactPlanner:
                 attention.append(self._writer.possible_conflict(parsed, fact.uuid, start, alike))
 
     def _near(self, parsed: ParsedFact) -> list[str]:
-        """Existing relations that a new relation may be a variant of; reported once per call."""
-        if parsed.relation in self._relations or parsed.relation in self._near_reported:
+        """Existing relations that a new relation may be a variant of; reported once per call.
+
+        None for a reading: its series is found by its measure.
+        """
+        if parsed.kind == "reading" or parsed.relation in self._relations or parsed.relation in self._near_reported:
             return []
         self._near_reported.add(parsed.relation)
         found = self._relations.near(parsed.relation, is_plan=parsed.kind == "plan")
@@ -384,20 +482,29 @@ class FactPlanner:
 
     def _answer(self, parsed: ParsedFact, fact: Fact, known: Fact | None, *, is_updated: bool) -> None:
         fact = self._world.latest(fact)
-        updated = known is not None and (is_updated or (fact.valid_at, fact.quote) != (known.valid_at, known.quote))
+        is_marked = known is not None and CONFIDENTIAL in fact.attributes and CONFIDENTIAL not in known.attributes
+        is_updated |= known is not None and _shown(fact) != _shown(known)
+        updated = known is not None and (is_updated or is_marked)
         is_reading = parsed.kind == "reading" and parsed.measure is not None
         series = self._readings.shown(fact, self._at.zone) if is_reading else None
         self.outcome.results.append(
             FactResult(
                 uuid=fact.uuid,
                 outcome="updated" if updated else "duplicate" if known else "created",
-                interval=show_validity(fact.kind, fact.valid_at, fact.invalid_at, fact.reference_time, self._at.zone),
+                interval=show_validity(
+                    fact.kind,
+                    shown_start(fact, self._at.zone),
+                    shown_end(fact, self._at.zone),
+                    fact.reference_time,
+                    self._at.zone,
+                ),
                 fact=None if parsed.has_text and known is None else fact.text,
                 series=series,
-                listed_under=fact.target_name if is_reading and self._is_elsewhere(fact) else None,
+                confidential=True if is_marked else None,
             )
         )
 
-    def _is_elsewhere(self, reading: Fact) -> bool:
-        """Whether a reading refers to another entity than the one named after its measure."""
-        return self._resolution.known(reading.measure or "") != reading.target_uuid
+
+def _shown(fact: Fact) -> tuple[object, ...]:
+    """What a note may add to a known fact."""
+    return fact.valid_at, fact.quote, fact.cause_uuid

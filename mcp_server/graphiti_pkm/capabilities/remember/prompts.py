@@ -21,8 +21,8 @@ Record this decision: {decision}
 2. get_entity_connections for each one found. Tell me which earlier decision this one changes, if any.
 3. Ask me only for what is missing of: context, alternatives, reason, consequences, status, date.
 4. Store it with one add_memory: my text verbatim, the decision as an entity of type Decision, facts with a \
-quote each; kind plan while it is only proposed; SUPERSEDES or REFINES to an earlier decision; replaces for each state \
-it ends.
+quote each; kind plan while it is only proposed; because_of for what follows; SUPERSEDES or AMENDS to an earlier \
+decision; replaces for each state it ends.
 5. Settle needs_attention, then show what holds now and what was retired."""
 
 

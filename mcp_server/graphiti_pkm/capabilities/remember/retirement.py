@@ -12,6 +12,7 @@ from graphiti_pkm.core.identity.spelling import is_inflection
 from graphiti_pkm.core.model.answers import RetiredFact
 from graphiti_pkm.core.model.records import Fact, FactChange
 from graphiti_pkm.core.model.times import iso
+from graphiti_pkm.core.model.told_dates import TOLD_END, TOLD_START
 from graphiti_pkm.settings.loader import RetirementPolicy
 
 
@@ -32,8 +33,11 @@ class Retirements:
     corrected_episodes: dict[str, None] = field(default_factory=dict)
     proposed: int = 0
 
-    def retire(self, old: Fact, at: datetime, by: Fact | None) -> bool:
-        """End a fact at an instant; False if it starts, or is known to hold, only later; it is then unchanged."""
+    def retire(self, old: Fact, at: datetime, by: Fact | None, words: str | None = None) -> bool:
+        """End a fact at an instant; False if it starts, or is known to hold, only later; it is then unchanged.
+
+        ``words``: how the instant was told; without them those of the replacement's start.
+        """
         old = self.world.latest(old)
         new_values = (
             rules.ended(old, at, self.now, self.recorded_at)
@@ -42,7 +46,7 @@ class Retirements:
         )
         if new_values is None:
             return False
-        self._change(old, new_values, "retired", by)
+        self._change(old, _with_words(new_values, words), "retired", by)
         return True
 
     def propose(self, old: Fact, at: datetime, by: Fact | None) -> bool:
@@ -128,6 +132,8 @@ class Retirements:
             self._record(old, "dated", None)
 
     def _change(self, old: Fact, new_values: Fact, kind: Literal["retired", "voided"], by: Fact | None) -> None:
+        if kind == "retired" and by is not None and by.valid_at == new_values.invalid_at:
+            new_values = _with_words(new_values, by.attributes.get(TOLD_START))
         self.world.change(new_values)
         end = new_values.invalid_at
         self._record(old, kind, by, end if kind == "retired" else None)
@@ -150,6 +156,11 @@ class Retirements:
     ) -> None:
         said = {"episode_uuid": self.episode_uuid, "replaced_by": by.uuid if by else None, "invalid_at": end}
         self.changes.append(change_of(self.new_uuid(), old, kind, self.recorded_at, **said, caller=self.caller))
+
+
+def _with_words(fact: Fact, words: object) -> Fact:
+    """The fact with the words in which its end was told."""
+    return fact if words is None else fact.model_copy(update={"attributes": {**fact.attributes, TOLD_END: words}})
 
 
 def _is_end_of(old: Fact, wrong: Fact, zone: tzinfo) -> bool:

@@ -8,6 +8,9 @@ from datetime import timedelta
 from uuid import UUID
 
 from graphiti_pkm.capabilities.remember.answer import Linked, write_answer
+from graphiti_pkm.capabilities.remember.attention import AttentionWriter
+from graphiti_pkm.capabilities.remember.corrected_dates import facts_of_same_date
+from graphiti_pkm.capabilities.remember.fallen import still_resting
 from graphiti_pkm.capabilities.remember.write_plan import (
     Occurrence,
     WritePlan,
@@ -36,6 +39,7 @@ from graphiti_pkm.core.model.requests import ME, AddMemory
 from graphiti_pkm.core.model.times import shifted
 from graphiti_pkm.core.progress import Progress, no_progress
 from graphiti_pkm.core.reading.receipts import Receipts, in_words
+from graphiti_pkm.core.reading.resting import RestingFacts
 from graphiti_pkm.core.reading.snapshot import LONG_TEXT, Snapshot, SnapshotReader
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.embedding.write_vectors import embed_by_text, why_no_vectors
@@ -239,6 +243,9 @@ class Writing:
             reader.read(group_id, parsed, person, vectors or {}, now), self._same_text(parsed, group_id)
         )
         plan = await in_thread(plan_write, parsed, spans, at, snapshot, vectors or {}, same_text=same_text)
+        plan.attention += await facts_of_same_date(self._graph, plan)
+        writer = AttentionWriter(named, settings.zone, now, plan.episode)
+        plan.attention += await still_resting(RestingFacts(self._graph), plan, writer, now)
         return Planned(parsed, plan, snapshot)
 
     async def _same_text(self, parsed: ParsedRequest, group_id: str) -> str | None:
@@ -283,6 +290,8 @@ def _texts(
     """All texts that a write may need vectors of: sentences, fact texts, and new names."""
     held = {name: known.get(name_key(group_id, name)) for name in names_given(parsed, person)}
     new = [name for name, one in held.items() if one is None or not (one.is_linkable or name == person)]
+    measures = [fact.target for fact in parsed.facts if fact.is_named and not fact.has_target]
+    new += [name for name in measures if name_key(group_id, name) not in known]
     sentences = embedded_at_once(parsed.body, spans)
     return list(dict.fromkeys((*sentences, *new, *_fact_texts(parsed, person))))
 

@@ -14,7 +14,7 @@ from graphiti_pkm.core.facts.world import FactWorld
 from graphiti_pkm.core.identity.name_parts import may_be_one, reads_as_name
 from graphiti_pkm.core.identity.spelling import same_digits
 from graphiti_pkm.core.model.answers import Attention
-from graphiti_pkm.core.model.passages import Span
+from graphiti_pkm.core.model.passages import Span, without_left_out
 from graphiti_pkm.core.model.records import (
     EmbedPassagesJob,
     Entity,
@@ -80,6 +80,7 @@ class WritePlan:
     world: FactWorld
     attention: list[Attention]
     passages: list[Passage]
+    writer: AttentionWriter
     person_uuid: str | None
     vectors: Vectors = field(default_factory=dict)
 
@@ -137,6 +138,7 @@ def plan_write(
         source_description=parsed.source_description,
         valid_at=parsed.reference_time,
         created_at=at.recorded_at,
+        confidential=parsed.is_confidential,
     )
     writer = AttentionWriter(at.public_group, at.zone, at.now, episode, may_delete=at.may_delete)
     resolution = Resolution(at.group_id, at.person, at.recorded_at, snapshot.names, snapshot.entities, new_uuid)
@@ -153,12 +155,16 @@ def plan_write(
         at.caller,
         at.policy,
         parsed.facts,
+        parsed.is_confidential,
     )
     planner = FactPlanner(
         occasion, resolution, world, snapshot.relations, snapshot.measures, writer, new_uuid, snapshot.unlike
     )
     for fact in parsed.facts:
-        planner.plan(fact)
+        if fact.follows is None:
+            planner.plan(fact)
+        else:
+            planner.plan_implied(fact)
     resolved = resolution.all
     named = {one.entity.uuid for one in resolved}
     linked = [(uuid, snapshot.known.name_of(uuid) or "") for uuid in snapshot.mentioned - named]
@@ -171,6 +177,7 @@ def plan_write(
         world=world,
         attention=[*planner.outcome.attention, *_about_names(resolution, snapshot, writer, episode.uuid)],
         passages=[Passage(uuid=new_uuid(), episode_uuid=episode.uuid, **span.model_dump()) for span in spans],
+        writer=writer,
         person_uuid=resolution.person_uuid,
     )
     if same_text is not None:
@@ -199,6 +206,7 @@ def extract_job(
 
 def embedded_at_once(body: str, spans: Sequence[Span | Passage]) -> list[str]:
     """The texts of the first passages, which are embedded within the call."""
+    body = without_left_out(body)
     texts: list[str] = []
     used = 0
     for span in spans[:_MOST_PASSAGES]:
@@ -247,7 +255,7 @@ def _about_names(
     for alias in taken.values():
         holder = names.get(alias.holder_uuid) or snapshot.known.name_of(alias.holder_uuid) or alias.alias
         is_new = alias.wanted_for.is_new and alias.holder_uuid not in names
-        wanted_for = alias.wanted_for.entity.name
+        wanted_for = alias.wanted_for.entity
         attention.append(
             writer.alias_taken(alias.alias, wanted_for, (holder, alias.holder_uuid), episode_uuid, is_new=is_new)
         )

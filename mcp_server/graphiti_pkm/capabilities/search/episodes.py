@@ -153,5 +153,8 @@ class EpisodeSearch(Reader):
 
 def _nearby(episode: Episode) -> NearbyEpisode:
     return NearbyEpisode(
-        uuid=episode.uuid, valid_at=iso(episode.valid_at), content=clipped(episode.content, _NEARBY_CHARS)
+        uuid=episode.uuid,
+        valid_at=iso(episode.valid_at),
+        content=clipped(episode.content, _NEARBY_CHARS),
+        confidential=True if episode.confidential else None,
     )

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from graphiti_pkm.capabilities.search.ports import GraphNeighbours
 from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts
 from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts.readings import asks_for_readings, measures_in
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import unknown
 from graphiti_pkm.core.model.access import Caller
@@ -15,7 +15,7 @@ from graphiti_pkm.core.model.queries import FactFilter, FactPage, Window
 from graphiti_pkm.core.model.records import Entity, Fact
 from graphiti_pkm.core.model.requests import ME
 from graphiti_pkm.core.reading.candidates import Candidates, checked_text
-from graphiti_pkm.core.reading.fact_lists import FactLists, joined, series_note, series_of
+from graphiti_pkm.core.reading.fact_lists import FactLists, in_series_order, joined, read_at, series_note
 from graphiti_pkm.core.reading.paging import FACTS, budget, fit
 from graphiti_pkm.core.reading.ranking import lifted
 from graphiti_pkm.core.reading.reader import Anchor, GroupIds, Start
@@ -93,14 +93,22 @@ class FactSearch(FactLists):
         )
         known = await self._known(request.known_at, groups, start.now)
         read_as = self._read_as(request.as_of, request.known_at)
+        own = await self._measures_called(groups, entity.name) if entity else ()
+        is_of_readings = request.kind == "reading" or (
+            request.kind is None and bool(query and asks_for_readings(query))
+        )
+        named = measures_in(query, await self._measures(groups)) if query and is_of_readings and not own else ()
+        kind = "reading" if named else request.kind
         wanted = FactFilter(
             group_ids=groups,
+            measures=named,
+            own_measures=own,
             now=start.now,
             recorded_until=start.recorded_until,
             known_at=known.at,
             by_reference_time=known.by_reference_time,
             status=request.status,
-            kinds=(request.kind,) if request.kind else (),
+            kinds=(kind,) if kind else (),
             labels=labels_of(request.entity_types or ()),
             neighbour_uuid=anchor and anchor.uuid,
             relations=await self._relations(groups, request.edge_types) if request.edge_types else (),
@@ -108,7 +116,7 @@ class FactSearch(FactLists):
         )
         nothing = f"{anchor.unknown}." if anchor and not entity else None
         asked = _Asked(wanted, entity, centre, start, limit, joined(read_as, known.note, nothing))
-        if query is None:
+        if query is None or named or (own and is_of_readings):
             return await self._all_of(caller, asked)
         return await self._best_of(caller, asked, query)
 
@@ -118,7 +126,8 @@ class FactSearch(FactLists):
         found = await self._candidates.facts(words, asked.wanted)
         holding = await self._without_wrong(found.by_uuid, asked.wanted)
         scores = await self._near_centre(holding, asked.centre, groups)
-        measure, scores = await self._in_time(scores, asked.wanted)
+        if asked.wanted.kinds == ("reading",):
+            scores = await self._in_time(scores, asked.wanted)
         page = slice_of(scores, asked.start)
         facts = await self._facts(page.uuids(limit), asked.wanted)
         shown_scores = page.scores()
@@ -126,9 +135,11 @@ class FactSearch(FactLists):
         kept = fit(item_sizes(views, groups), budget((FACTS, limit)))
         next_key = page.next_key([view.uuid for view in views[:kept]], page.uuids(limit))
         next_cursor = await self._next(asked.start, next_key, groups)
+        by_uuid = {view.uuid: view for view in views}
+        shown = [by_uuid[fact.uuid] for fact in in_series_order(facts[:kept])]
         message = found_message("fact", kept, page.hits, is_cut=found.is_cut)
-        if measure is not None and kept:
-            message = series_note(kept, page.hits, measure)
+        if kept and asked.wanted.kinds == ("reading",):
+            message = series_note(facts[:kept], page.hits)
         if not page.total:
             message += await self._evidence(asked.entity, groups, asked.wanted.relations)
         return FactSearchResponse(
@@ -140,7 +151,7 @@ class FactSearch(FactLists):
             weaker=page.weaker(kept),
             now=self._counted_from(asked.wanted.now, asked.wanted.as_of, asked.wanted.known_at),
             scope=await self._scope(caller, groups, empty=not page.total, note=joined(asked.note, words.note)),
-            facts=views[:kept],
+            facts=shown,
         )
 
     async def _all_of(self, caller: Caller, asked: _Asked) -> FactSearchResponse:
@@ -149,8 +160,7 @@ class FactSearch(FactLists):
         async def read(narrowed: FactFilter, window: Window) -> FactPage:
             if narrowed.neighbour_uuid is None:
                 return await self._graph.facts.group_facts(narrowed, window)
-            own = narrowed.model_copy(update={"neighbour_uuid": None})
-            return await self._graph.facts.connections(narrowed.neighbour_uuid, own, window)
+            return await self._graph.facts.connections(narrowed.neighbour_uuid, own_of(narrowed), window)
 
         listed = await self._listed(read, wanted, limit, asked.start)
         page = listed.page
@@ -158,8 +168,8 @@ class FactSearch(FactLists):
         kept = fit(item_sizes(views, groups), budget((FACTS, limit)))
         more = kept < len(page.facts)
         message = f"Found {kept} of {page.total} fact(s), current ones first, then the newest"
-        if listed.measure is not None and kept:
-            message = series_note(kept, page.total, listed.measure)
+        if listed.is_series and kept:
+            message = series_note(page.facts[:kept], page.total)
         if not kept:
             message = found_message("fact", 0, page.total)
         if not page.total:
@@ -173,6 +183,7 @@ class FactSearch(FactLists):
             next_cursor=await self._next(asked.start, page.keys[kept - 1] if more else None, asked.groups),
             now=self._counted_from(asked.wanted.now, asked.wanted.as_of, asked.wanted.known_at),
             scope=await self._scope(caller, groups, empty=not page.total, note=note),
+            series=await self._series(listed, wanted.neighbour_uuid, own_of(wanted), asked.start),
             facts=views[:kept],
         )
 
@@ -221,15 +232,10 @@ class FactSearch(FactLists):
         wrong = await self._graph.facts.voided(list(scores), wanted.group_ids)
         return {uuid: score * _WRONG if uuid in wrong else score for uuid, score in scores.items()}
 
-    async def _in_time(self, scores: dict[str, float], wanted: FactFilter) -> tuple[str | None, dict[str, float]]:
-        """If all hits are readings of one measure: its name, and the hits oldest first."""
-        if wanted.kinds != ("reading",):
-            return None, scores
-        facts = await self._facts(list(scores), wanted)
-        if series_of(facts) is None:
-            return None, scores
-        ordered = sorted(facts, key=_read_at)
-        return facts[0].measure, {fact.uuid: ASKED + len(ordered) - i for i, fact in enumerate(ordered)}
+    async def _in_time(self, scores: dict[str, float], wanted: FactFilter) -> dict[str, float]:
+        """Readings, oldest first."""
+        ordered = sorted(await self._facts(list(scores), wanted), key=read_at)
+        return {fact.uuid: ASKED + len(ordered) - i for i, fact in enumerate(ordered)}
 
     async def _near_centre(
         self, scores: dict[str, float], centre: str | None, group_ids: Sequence[str]
@@ -248,11 +254,12 @@ class FactSearch(FactLists):
         return lifted(scores, distances)
 
 
+def own_of(wanted: FactFilter) -> FactFilter:
+    """The filter for the facts of its entity."""
+    return wanted.model_copy(update={"neighbour_uuid": None})
+
+
 def labels_of(types: Sequence[str]) -> tuple[str, ...]:
     """Types as stored: in the caller's spelling and capitalised."""
     plain = [checked_text("entity_types", text) for text in types if text]
     return tuple(dict.fromkeys(label for text in plain for label in (text, text[0].upper() + text[1:])))
-
-
-def _read_at(fact: Fact) -> tuple[datetime, datetime, str]:
-    return (fact.valid_at or fact.reference_time or fact.created_at, fact.created_at, fact.uuid)

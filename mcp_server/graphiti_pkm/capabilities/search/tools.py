@@ -28,7 +28,7 @@ async def search_memory_facts(call: Call, request: SearchMemoryFacts) -> FactSea
     """Find facts by a specific question, best first, with validity and episodes; ranked, so it may miss some.
 
     Use when the question is known but not the entity. For all facts of one entity use get_entity_connections
-    instead, for what was literally said search_episodes. Readings of one measure come oldest first.
+    instead, for what was literally said search_episodes. "readings of X" lists a series, oldest first.
     """
     return await call.services[SEARCHING].search_memory_facts(call.caller, request)
 

@@ -4,19 +4,28 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
 from uuid import UUID
 
-from graphiti_pkm.core.facts.statuses import HAS_STATUS, is_known_status, is_status_relation, status_key, status_word
+from graphiti_pkm.core.facts.statuses import (
+    HAS_STATUS,
+    SUPERSEDED,
+    is_known_status,
+    is_status_relation,
+    is_superseding,
+    status_key,
+    status_word,
+)
 from graphiti_pkm.core.model.labels import as_label
 from graphiti_pkm.core.model.names import display_name, normalise_name, relation_name
-from graphiti_pkm.core.model.records import EpisodeSource, FactKind
+from graphiti_pkm.core.model.records import CONFIDENTIAL, EpisodeSource, FactKind
 from graphiti_pkm.core.model.request_checks import check_texts
 from graphiti_pkm.core.model.requests import ME, STEERING, AddMemory, EntityInput, FactInput
 from graphiti_pkm.core.model.times import parse_instant, show_time
+from graphiti_pkm.core.model.told_dates import Lean, ToldDate, told_date
 from graphiti_pkm.errors import InvalidInput
 
 _MAX_ALIASES = 50
@@ -29,6 +38,7 @@ _STATUS = "status"
 
 _SELF_WORDS = frozenset({"me", "i", "user", "theuser", "myself"})
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{32}")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _BEFORE_NOUN = re.compile(r"(?:HAS|HAVE|HAD|IS|ARE|WAS|WERE|GOT)_(?:(?:A|AN|THE)_)?(?=.)")
 
 
@@ -67,8 +77,16 @@ class ParsedFact:
     """False for a correction that does not name what it corrects; it then replaces "current"."""
     is_correction: bool
     quote: str | None
+    start_words: str | None = None
+    """How the start was told, if less precisely than a day."""
+    end_words: str | None = None
     is_status: bool = False
     """Whether ``value`` is the caller's word for a status."""
+    because_of: str | None = None
+    """The name of an entity, or a uuid, that it follows from."""
+    follows: int | None = None
+    """The number of the fact of the call that implies it: it is planned if that is new."""
+    is_confidential: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,6 +110,8 @@ class ParsedRequest:
     """Entity types that are not valid as a label."""
     saga: str | None = None
     """The saga that the episode continues."""
+    is_confidential: bool = False
+    """Whether the note, with all its facts, is not public."""
     saga_previous: str | None = None
     """The previous episode of the saga, as given by the caller."""
 
@@ -105,10 +125,11 @@ def read_request(request: AddMemory, person: str, now: datetime, zone: tzinfo) -
     check_texts(request)
     if not request.episode_body.strip():
         raise InvalidInput("episode_body is blank; send what was said. Nothing was stored.")
-    reader = _Reader(person, zone)
     reference_time = parse_instant(request.reference_time, zone, "reference_time") if request.reference_time else now
+    reader = _Reader(person, zone, reference_time)
     title = display_name(request.name or "")
     entities = tuple(reader.entity(entity, f"entities[{i}]") for i, entity in enumerate(request.entities or ()))
+    facts = [reader.fact(fact, i) for i, fact in enumerate(request.facts or ())]
     return ParsedRequest(
         uuid=_uuid(request.uuid),
         name=title or _title(request.episode_body, reference_time, zone),
@@ -119,25 +140,35 @@ def read_request(request: AddMemory, person: str, now: datetime, zone: tzinfo) -
         reference_time=reference_time,
         is_dated=bool(request.reference_time),
         entities=entities,
-        facts=tuple(reader.fact(fact, i) for i, fact in enumerate(request.facts or ())),
+        facts=(*facts, *reader.statuses_of_superseded(facts)),
         ignored_types=tuple(reader.ignored_types),
+        is_confidential=request.confidential,
         **_saga(request.steering),
     )
 
 
 def read_fact(given: FactInput, number: int, person: str, zone: tzinfo) -> ParsedFact:
-    """Check and parse one fact by the same rules as the facts of a call. Raises InvalidInput."""
-    return _Reader(person, zone).fact(given, number)
+    """Check and parse one fact by the same rules as the facts of a call, but for dates that count from its note.
+
+    Raises InvalidInput.
+    """
+    return _Reader(person, zone, None).fact(given, number)
 
 
 def request_hash(request: AddMemory, group_id: str) -> str:
     """A hash of content and group that ignores the uuid."""
     fields = request.model_dump(mode="json", exclude={"uuid", "group_id", "wait_seconds", *STEERING})
     # As calls of earlier versions were hashed, which may be sent again.
-    content = {**fields, "entities": fields["entities"] or [], "facts": fields["facts"] or []}
+    facts = [without_mark(fact) for fact in fields["facts"] or []]
+    content = {**without_mark(fields), "entities": fields["entities"] or [], "facts": facts}
     content["steering"] = request.steering
     text = json.dumps([group_id, content], sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def without_mark(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields without what earlier versions did not know, unless it is given."""
+    return {name: value for name, value in fields.items() if name != CONFIDENTIAL or value}
 
 
 def is_me(text: str, person: str) -> bool:
@@ -151,6 +182,11 @@ def relation_words(relation: str) -> str:
     return relation.replace("_", " ").lower()
 
 
+def noun_of(relation: str) -> str:
+    """What a relation states, after which the target of a fact without one is named: "budget" of HAS_BUDGET."""
+    return relation_words(_BEFORE_NOUN.sub("", relation, count=1))
+
+
 def fact_text(source: str, relation: str, target: str | None, value: str | None, unit: str | None) -> str:
     """A sentence for a fact without a text; ``target`` is None if the relation already names the measure."""
     said = f"{source} {relation_words(relation)}" + (f" {target}" if target else "")
@@ -161,9 +197,10 @@ def fact_text(source: str, relation: str, target: str | None, value: str | None,
 class _Reader:
     """Parses the entities and facts of one call."""
 
-    def __init__(self, person: str, zone: tzinfo) -> None:
+    def __init__(self, person: str, zone: tzinfo, reference_time: datetime | None) -> None:
         self._person = person
         self._zone = zone
+        self._reference_time = reference_time
         self.ignored_types: list[str] = []
 
     def entity(self, given: EntityInput, path: str) -> ParsedEntity:
@@ -188,12 +225,14 @@ class _Reader:
         if status is not None:
             is_only_word = is_known_status(target) or status_key(target or "") in {"", _STATUS, status_key(status)}
             relation, value, target = HAS_STATUS, status, None if is_only_word else target
-        noun = relation_words(_BEFORE_NOUN.sub("", relation, count=1))
+        noun = noun_of(relation)
         if given.kind == "reading":
             if value is None:
                 raise InvalidInput(f'{path} is a reading without a value; send for example 6.5, "4-5" or "6/10".')
             measure = measure or (target if target and target != ME else noun)
         text = display_name(given.fact or "")
+        start = self._date(given.valid_at, f"{path}.valid_at", given.kind)
+        end = self._date(given.invalid_at, f"{path}.invalid_at", given.kind)
         return ParsedFact(
             number=number,
             source=source,
@@ -207,14 +246,39 @@ class _Reader:
             measure=measure,
             value=value,
             unit=unit,
-            valid_at=parse_instant(given.valid_at, self._zone, f"{path}.valid_at") if given.valid_at else None,
-            invalid_at=parse_instant(given.invalid_at, self._zone, f"{path}.invalid_at") if given.invalid_at else None,
+            valid_at=start.start if start else None,
+            invalid_at=end.start if end else None,
+            start_words=_words(start, given.kind),
+            end_words=_words(end),
             replaces=_replaces(given, path),
             has_replaces=bool(given.replaces),
             is_correction=given.change == "corrected",
             quote=(given.quote or "").strip() or None,
             is_status=status is not None,
+            because_of=None if given.because_of is None else self._name(given.because_of, f"{path}.because_of"),
+            is_confidential=given.confidential,
         )
+
+    def statuses_of_superseded(self, facts: Sequence[ParsedFact]) -> list[ParsedFact]:
+        """What a call says to be superseded has this status from then on, unless the call gives it one itself."""
+        given = {normalise_name(fact.source) for fact in facts if fact.is_status}
+        superseding = {
+            normalise_name(fact.target): fact
+            for fact in facts
+            if is_superseding(fact.relation)
+            and fact.has_target
+            and fact.kind in {"state", "event"}
+            and fact.invalid_at is None
+            and normalise_name(fact.target) not in given
+        }
+        return [
+            replace(
+                self.fact(FactInput(source=fact.target, relation=HAS_STATUS, value=SUPERSEDED), len(facts) + place),
+                valid_at=fact.valid_at,
+                follows=fact.number,
+            )
+            for place, fact in enumerate(superseding.values())
+        ]
 
     def _compose(
         self,
@@ -232,6 +296,10 @@ class _Reader:
             return " ".join(part for part in (f"{subject}:", measure, value, unit) if part)
         return fact_text(subject, relation, self._person if target == ME else target, value, unit)
 
+    def _date(self, text: str | None, path: str, kind: FactKind) -> ToldDate | None:
+        lean: Lean = "future" if kind == "plan" else "past" if kind in {"event", "reading"} else None
+        return told_date(text, self._zone, path, self._reference_time, lean) if text else None
+
     def _name(self, text: str, path: str) -> str:
         name = _name(text, path)
         return ME if is_me(name, self._person) else name
@@ -243,6 +311,16 @@ class _Reader:
         if label is None:
             self.ignored_types.append(given.strip()[:_SHOWN])
         return label
+
+
+def _words(date: ToldDate | None, kind: FactKind = "state") -> str | None:
+    """The words of a date without "by", which only a plan needs; of a day nothing is left."""
+    if date is None or date.words is None:
+        return None
+    if kind == "plan":
+        return date.words
+    words = date.words.removeprefix("by ")
+    return None if _DAY.fullmatch(words) else words
 
 
 def _status(given: FactInput, relation: str, value: str | None, target: str | None) -> str | None:

@@ -1,6 +1,6 @@
 """Decides which series a reading belongs to, and what is shown of the series."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 
@@ -8,11 +8,25 @@ from graphiti_pkm.core.facts.parsed_facts import ParsedFact
 from graphiti_pkm.core.facts.world import FactWorld
 from graphiti_pkm.core.identity.near_relations import Measures, near_measure
 from graphiti_pkm.core.identity.spelling import measure_form
-from graphiti_pkm.core.model.names import normalise_name
+from graphiti_pkm.core.model.names import fold, normalise_name
 from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.core.model.times import show_time
+from graphiti_pkm.core.model.told_dates import TOLD_START, words_at
 
 _SHOWN = 3
+_READINGS = frozenset({"reading", "readings"})
+
+
+def asks_for_readings(query: str) -> bool:
+    """Whether a query says that it wants readings: "readings of sleep"."""
+    return not _READINGS.isdisjoint(fold(query).split())
+
+
+def measures_in(query: str, measures: Iterable[str]) -> tuple[str, ...]:
+    """The measures that a query names; "sleep quality" does not name sleep."""
+    words = measure_form(query)
+    named = {measure: form for measure in measures if (form := measure_form(measure)) <= words}
+    return tuple(measure for measure, form in named.items() if not any(form < other for other in named.values()))
 
 
 @dataclass(frozen=True)
@@ -63,7 +77,10 @@ class Readings:
         readings = self._series(reading)[-_SHOWN:]
         times = [show_time(one.valid_at or one.created_at, zone) for one in readings]
         days = [time.split()[0] for time in times]
-        dates = days if len(set(days)) == len(days) else times
+        told = [words_at(one.valid_at, one.attributes.get(TOLD_START), zone) for one in readings]
+        dates = [
+            words or when for words, when in zip(told, days if len(set(days)) == len(days) else times, strict=True)
+        ]
         values = [" ".join(part for part in (one.value, one.unit) if part) for one in readings]
         return [f"{value} ({when})" for value, when in zip(values, dates, strict=True)]
 

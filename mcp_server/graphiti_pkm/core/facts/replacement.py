@@ -14,6 +14,7 @@ from graphiti_pkm.core.facts.rules import (
     is_current,
     is_other_plan,
     known_from,
+    may_be_same_start,
     overlap,
     same_stated_value,
     same_value,
@@ -283,8 +284,7 @@ class _Finder:
         return tuple(meant) or None
 
     def _has_given_start(self, fact: Fact) -> bool:
-        start = self.parsed.valid_at
-        return start is not None and fact.valid_at is not None and coincide(start, fact.valid_at, self.zone)
+        return _has_start(self.parsed, fact, self.zone)
 
     def _named(self, wanted: str, pool: Sequence[Fact]) -> list[Fact]:
         prefix = as_uuid_prefix(wanted)
@@ -398,8 +398,12 @@ def fitting(parsed: ParsedFact, facts: Sequence[Fact], zone: tzinfo) -> list[Fac
         end = None
     if start is None and end is None:
         return list(facts)
-    exact = [fact for fact in facts if _meets(start, fact.valid_at, zone) and _meets(end, fact.invalid_at, zone)]
-    begun = [fact for fact in facts if start is not None and _meets(start, fact.valid_at, zone)]
+    exact = [
+        fact
+        for fact in facts
+        if (start is None or _has_start(parsed, fact, zone)) and _meets(end, fact.invalid_at, zone)
+    ]
+    begun = [fact for fact in facts if _has_start(parsed, fact, zone)]
     held = [fact for fact in facts if _held(fact, start, end)]
     near = [fact for fact in facts if overlap(start, end, known_from(fact), fact.invalid_at)]
     return exact or begun or held or near or list(facts)
@@ -431,6 +435,13 @@ def _held(fact: Fact, start: datetime | None, end: datetime | None) -> bool:
         return overlap(start, end, known_from(fact), fact.invalid_at)
     begin = known_from(fact)
     return (begin is None or begin < end) and (fact.invalid_at is None or end <= fact.invalid_at)
+
+
+def _has_start(parsed: ParsedFact, fact: Fact, zone: tzinfo) -> bool:
+    """Whether the fact starts when the call says, as precisely as either is told."""
+    if parsed.valid_at is None or fact.valid_at is None:
+        return False
+    return coincide(parsed.valid_at, fact.valid_at, zone) or may_be_same_start(parsed, fact, zone)
 
 
 def _meets(given: datetime | None, known: datetime | None, zone: tzinfo) -> bool:

@@ -59,6 +59,8 @@ def names_in(parsed: ParsedRequest, person: str) -> dict[str, None]:
         names.update(dict.fromkeys((entity.name, *entity.aliases)))
     for fact in parsed.facts:
         names.update(dict.fromkeys((fact.source, fact.target, *fact.replaces)))
+        if fact.because_of is not None:
+            names[fact.because_of] = None
     if ME in names:
         names[person] = None
     return names
@@ -69,9 +71,8 @@ def names_given(parsed: ParsedRequest, person: str) -> list[str]:
     names = {entity.name: None for entity in parsed.entities}
     for fact in parsed.facts:
         names[fact.source] = None
-        if fact.is_named:
-            names[fact.target] = None
         if fact.has_target:
+            names[fact.target] = None
             names.update((old, None) for old in fact.replaces if not is_current_word(old))
     return [person if name == ME else name for name in names]
 
@@ -137,20 +138,25 @@ class Resolution:
         is_declared: bool = False,
         is_derived: bool = False,
         is_named: bool = True,
+        is_measure: bool = False,
         is_old: bool = False,
     ) -> Resolved:
-        """The entity with this name, created if necessary; ``is_named`` False: the name is a word of a relation."""
-        resolved = self._me() if name == ME else self._named(name, is_named=is_named)
+        """The entity with this name, created if necessary.
+
+        ``is_named`` False: only a reading or a relation gives the name, so it is not linked to texts; that of a
+        measure is still found by meaning.
+        """
+        resolved = self._me() if name == ME else self._named(name, is_named=is_named, is_measure=is_measure)
         resolved.is_declared |= is_declared
         resolved.is_derived &= is_derived
         resolved.is_old &= is_old
         return resolved
 
-    def _named(self, name: str, *, is_named: bool) -> Resolved:
+    def _named(self, name: str, *, is_named: bool, is_measure: bool = False) -> Resolved:
         held = self._names.get(self._key(name))
         if held is None:
             resolved = self._create(name, label=None, is_linkable=is_named)
-            resolved.gains_vector = is_named
+            resolved.gains_vector = is_named or is_measure
             return resolved
         resolved = self._resolved.get(held.entity_uuid) or self._existing(held)
         if is_named and not held.is_linkable and not self._is_person(resolved):

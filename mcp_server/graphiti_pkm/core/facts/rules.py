@@ -9,8 +9,9 @@ from datetime import datetime, timedelta, tzinfo
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact
 from graphiti_pkm.core.facts.statuses import is_known_status, same_meaning, status_key, status_of_fact, word_of
 from graphiti_pkm.core.identity.relation_kinds import has_single_target
-from graphiti_pkm.core.model.records import Fact, FactUpdate
+from graphiti_pkm.core.model.records import Fact, FactUpdate, PlanOutcome
 from graphiti_pkm.core.model.times import show_time
+from graphiti_pkm.core.model.told_dates import TOLD_START, ToldDate, date_at
 
 MAX_CONFLICTS = 5
 LONG_BEFORE = timedelta(days=31)
@@ -31,25 +32,26 @@ class Validity:
 
 
 def validity_of(parsed: ParsedFact, reference_time: datetime) -> Validity:
-    """When a fact holds: a given time first; a state that replaces one starts with the episode; otherwise unknown.
+    """When a fact holds: a given time first; a state that replaces one, and a reading, start with the episode.
 
-    An end alone leaves the start open. An end at or before the start is impossible: the fact is stored without it.
+    Otherwise the start is unknown, also of an event. An end alone leaves the start open. An end at or before the start
+    is impossible: the fact is stored without it.
     """
     is_new_state = parsed.kind == "state" and bool(parsed.replaces) and not parsed.is_correction
     start = parsed.valid_at
-    if start is None and (is_new_state or parsed.kind in {"event", "reading"}):
+    if start is None and (is_new_state or parsed.kind == "reading"):
         start = reference_time
     if parsed.invalid_at is None or start is None or start < parsed.invalid_at:
         return Validity(start, parsed.invalid_at)
     if parsed.valid_at is None:
-        return Validity(parsed.invalid_at if parsed.kind == "event" else None, parsed.invalid_at)
+        return Validity(None, parsed.invalid_at)
     return Validity(start, None, is_empty=True)
 
 
 def corrected_validity(parsed: ParsedFact, old: Fact, reference_time: datetime) -> Validity:
     """The interval of the corrected fact, where the correction does not give its own."""
     start = parsed.valid_at or old.valid_at
-    if start is None and parsed.kind in {"event", "reading"}:
+    if start is None and parsed.kind == "reading":
         start = old.reference_time or reference_time
     end = parsed.invalid_at or old.invalid_at
     if start is not None and end is not None and end <= start:
@@ -86,6 +88,38 @@ def is_known_earlier(parsed: ParsedFact, fact: Fact, reference_time: datetime) -
 def coincide(one: datetime, other: datetime, zone: tzinfo) -> bool:
     """Whether two instants may be the same at their precision: midnight stands for its day, others for the minute."""
     return one == other or _falls_in(one, other, zone) or _falls_in(other, one, zone)
+
+
+def start_of(fact: Fact, zone: tzinfo) -> ToldDate | None:
+    """The start of a known fact as it was told."""
+    return None if fact.valid_at is None else date_at(fact.valid_at, fact.attributes.get(TOLD_START), zone)
+
+
+def told_start(parsed: ParsedFact, zone: tzinfo) -> ToldDate | None:
+    """The start that a call tells."""
+    return None if parsed.valid_at is None else date_at(parsed.valid_at, parsed.start_words, zone)
+
+
+def may_be_same_start(parsed: ParsedFact, fact: Fact, zone: tzinfo) -> bool:
+    """Whether the start that is told and the known one are one date, told more or less precisely."""
+    told, known = told_start(parsed, zone), start_of(fact, zone)
+    return told is not None and known is not None and (told.holds(known) or known.holds(told))
+
+
+def is_coarse(parsed: ParsedFact, fact: Fact, zone: tzinfo) -> bool:
+    """Whether one of two starts was told less precisely than a day."""
+    known = start_of(fact, zone)
+    return parsed.start_words is not None or (known is not None and known.words is not None)
+
+
+def refines(parsed: ParsedFact, fact: Fact, zone: tzinfo) -> bool:
+    """Whether a told start lies within the known, less precise one and contradicts nothing that is known."""
+    told, known, told_at = told_start(parsed, zone), start_of(fact, zone), fact.reference_time
+    if told is None or known is None or known.words is None or not known.holds(told) or told.holds(known):
+        return False
+    if fact.invalid_at is not None and told.start >= fact.invalid_at:
+        return False
+    return fact.kind == "plan" or told_at is None or told_at < known.start or told.start <= told_at
 
 
 def precedes(one: datetime | None, other: datetime | None, zone: tzinfo) -> bool:
@@ -171,31 +205,51 @@ def find_duplicate(
     target_uuid: str,
     candidates: Iterable[Fact],
     episode_uuid: str,
+    zone: tzinfo,
 ) -> Fact | None:
     """The known fact that the call repeats; readings are never repetitions.
 
-    An event is the same only at the same given instant; without one, only within the same episode.
+    An event is the same at the same given instant, without one within the same episode. A note that follows may give
+    the instant that the only such event lacks (``gains_start``).
     """
     if parsed.kind == "reading":
         return None
     start = known_start(validity.valid_at, validity.invalid_at, reference_time)
-    for fact in candidates:
-        if (
-            fact.target_uuid != target_uuid
-            or fact.kind != parsed.kind
-            or fact.voided
-            or not is_same_statement(parsed, fact)
-        ):
-            continue
+    same = [
+        fact
+        for fact in candidates
+        if (fact.target_uuid, fact.kind, fact.voided) == (target_uuid, parsed.kind, False)
+        and is_same_statement(parsed, fact)
+    ]
+    undated = [fact for fact in same if parsed.kind == "event" and fact.valid_at is None]
+    for fact in same:
         if fact.kind == "plan" and (not is_open(fact) or (parsed.replaces and is_other_plan(parsed, fact))):
             continue
         if parsed.kind == "event":
             if fact.valid_at == validity.valid_at and (parsed.valid_at is not None or episode_uuid in fact.episodes):
                 return fact
-            continue
-        if overlap(start, validity.invalid_at, known_from(fact), fact.invalid_at):
+            if is_coarse(parsed, fact, zone) and may_be_same_start(parsed, fact, zone):
+                return fact
+        elif overlap(start, validity.invalid_at, known_from(fact), fact.invalid_at):
             return fact
-    return None
+    is_known = len(undated) == 1 and is_told_later(undated[0], reference_time)
+    return undated[0] if is_known and gains_start(undated[0], parsed.valid_at) else None
+
+
+def is_told_later(event: Fact, reference_time: datetime) -> bool:
+    """Whether a note is not older than the one that told of an event."""
+    return event.reference_time is None or event.reference_time <= reference_time
+
+
+def gains_start(fact: Fact, start: datetime | None) -> bool:
+    """Whether a told start fills an unknown one: it may not be later than a time at which the fact was known to hold.
+
+    The day of a plan lies ahead of the note that told of it.
+    """
+    told_at = fact.reference_time
+    if start is None or fact.valid_at is not None or (fact.invalid_at is not None and start >= fact.invalid_at):
+        return False
+    return fact.kind == "plan" or told_at is None or start <= told_at
 
 
 @dataclass(frozen=True)
@@ -292,6 +346,14 @@ def fulfils(parsed: ParsedFact, plan: Fact, fact: Fact) -> bool:
     return is_so and (plan.source_uuid, plan.target_uuid) == ends and not _other_value(parsed, plan)
 
 
+def outcome_of(plan: Fact, by: Fact | None) -> PlanOutcome:
+    """What became of a plan that has ended; ``by``: what took its place. SQL and Cypher say the same."""
+    if by is None:
+        return "dropped"
+    is_it = (plan.source_uuid, plan.target_uuid, plan.value or "") == (by.source_uuid, by.target_uuid, by.value or "")
+    return "fulfilled" if by.kind != "plan" and is_it else "replaced"
+
+
 def end_before_later(start: datetime, replaced: Iterable[Fact], series: Iterable[Fact]) -> datetime | None:
     """The end of a state that is recorded late: where the next one begins; None if it replaces only earlier states."""
     later = [at for fact in replaced if (at := _state_start(fact)) is not None and at > start]
@@ -362,9 +424,12 @@ def interval_update(fact: Fact) -> FactUpdate:
 
 def update_of(fact: Fact, before: Fact) -> FactUpdate:
     """The new values of a changed fact as a record; the quote is included only if it had none before."""
+    names = fact.attributes.keys() | before.attributes.keys()
+    changed = {name: fact.attributes.get(name) for name in sorted(names)}
+    attributes = {name: value for name, value in changed.items() if value != before.attributes.get(name)}
     words = ("quote", "quote_start", "quote_end", "quote_episode_uuid") if fact.quote != before.quote else ()
     told_at = fact.reference_time if fact.reference_time != before.reference_time else None
-    said = {"reference_time": told_at, **{name: getattr(fact, name) for name in words}}
+    said = {"reference_time": told_at, "attributes": attributes, **{name: getattr(fact, name) for name in words}}
     return interval_update(fact).model_copy(update=said)
 
 

@@ -1,9 +1,13 @@
 """Statuses: the word of the note is the value; words of one meaning are known, and a coarse class of each."""
 
+from graphiti_pkm.core.identity.spelling import is_inflection
 from graphiti_pkm.core.model.names import display_name, normalise_name
-from graphiti_pkm.core.model.records import STATUS_WORD, Fact
+from graphiti_pkm.core.model.records import BECAUSE_OF, STATUS_WORD, Fact
 
 HAS_STATUS = "HAS_STATUS"
+SUPERSEDED = "superseded"
+"""The status that the relation SUPERSEDES gives its target."""
+DROPPED = "dropped"
 
 _AROUND = " .!,;:\"'"
 _WORDS = {
@@ -39,6 +43,11 @@ _MEANINGS = {
 def is_status_relation(relation: str) -> bool:
     """Whether a relation states a status, in any spelling."""
     return normalise_name(relation) == normalise_name(HAS_STATUS)
+
+
+def is_superseding(relation: str) -> bool:
+    """Whether a relation says that its target is no longer in force, in any form of the verb."""
+    return is_inflection(relation, "SUPERSEDES")
 
 
 def status_word(text: str) -> str:
@@ -88,7 +97,11 @@ def word_of(fact: Fact) -> str:
 
 
 def stated(fact: Fact) -> tuple[str | None, dict[str, object]]:
-    """Value and attributes as they are shown: of a status of an earlier version the user's word is the value."""
+    """Value and attributes as they are shown, without those that have a field of their own.
+
+    Of a status of an earlier version the user's word is the value.
+    """
+    shown = {name: value for name, value in fact.attributes.items() if name != BECAUSE_OF}
     if not is_status_relation(fact.relation) or not isinstance(fact.attributes.get(STATUS_WORD), str):
-        return fact.value, fact.attributes
-    return word_of(fact), {name: value for name, value in fact.attributes.items() if name != STATUS_WORD}
+        return fact.value, shown
+    return word_of(fact), {name: value for name, value in shown.items() if name != STATUS_WORD}

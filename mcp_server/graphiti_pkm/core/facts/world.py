@@ -51,6 +51,10 @@ class FactWorld:
         """Facts that existed before the call, in their present state."""
         return tuple(self._known.values())
 
+    def starting_with(self, prefix: str) -> list[Fact]:
+        """Facts whose uuid starts so, also those of the call."""
+        return [fact for fact in (*self._known.values(), *self._created.values()) if fact.uuid.startswith(prefix)]
+
     def latest(self, fact: Fact) -> Fact:
         """The present state of a fact."""
         return self._created.get(fact.uuid) or self._known.get(fact.uuid) or fact

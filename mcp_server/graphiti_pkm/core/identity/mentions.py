@@ -17,6 +17,7 @@ from itertools import accumulate
 from typing import TypeAlias
 
 from graphiti_pkm.core.model.names import visible, words_of
+from graphiti_pkm.core.model.passages import without_left_out
 from graphiti_pkm.core.model.records import Name
 
 _QUOTES = "'’‘ʼ＇"
@@ -116,6 +117,7 @@ class MentionFinder:
         found: dict[str, set[str]] = {}
         finders = [finder for finder in (self, beside) if finder is not None and finder.beginnings]
         if finders:
+            text = without_left_out(text, ".")
             whole = visible(text)
             if whole != text:  # an invisible character may occur inside a name, or between two names
                 _add_ways(_composed(whole), finders, found)

@@ -108,7 +108,7 @@ def may_be_one(new: Entity, known: Entity | None) -> bool:
         return True
     if new.label and known.label and new.label.casefold() != known.label.casefold():
         return known.label == PERSON and contains_name(known.name, new.name)
-    return not _are_opposites(new.name, known.name) and not _is_part(new, known)
+    return not (_are_opposites(new.name, known.name) or _is_part(new, known) or _are_namesakes(new, known))
 
 
 def _are_opposites(one: str, other: str) -> bool:
@@ -134,10 +134,25 @@ def _is_part(one: Entity, other: Entity) -> bool:
     return any(not set(fold(word).split()) <= kinds and (word.islower() or fold(word) in _PARTS) for word in extra)
 
 
+def _are_namesakes(one: Entity, other: Entity) -> bool:
+    """Whether two people have one first name and quite another surname: Gwen Pocock, Gwen Astley."""
+    if {one.label, other.label} != {PERSON}:
+        return False
+    first, *own = fold(one.name).split()
+    others_first, *others = fold(other.name).split()
+    is_near = any(word == its or close_spelling(word, its) for word in own for its in others)
+    return first == others_first and bool(own) and bool(others) and not is_near
+
+
 def reads_as_name(text: str) -> bool:
-    """Whether a text looks like a name rather than a phrase: of few words, with a capital or in a script without."""
+    """Whether a text looks like a name rather than a phrase: of few words, with a capital or in a script without.
+
+    A phrase may hold a name: "no laptop on Sundays" begins, "Tomas ready to lead" ends with a small letter.
+    """
     words = text.split()
     if len(words) > _LONGEST_NAME:
+        return False
+    if len(words) > 1 and any(word[:1].islower() for word in (words[0], words[-1])):
         return False
     return text != text.lower() or not any(character.islower() or character.isdigit() for character in text)
 

@@ -45,7 +45,10 @@ class FactView(Answer):
     direction: Literal["out", "in"] | None = None
     status: Literal["current", "possible", "ended", "voided", "planned", "event", "reading", "future"]
     """What it is at the moment asked about; ``possible``: as_of lies before its first knowledge."""
+    outcome: Literal["fulfilled", "dropped", "replaced"] | None = None
+    """Of an ended plan."""
     past: bool | None = None  # of an open plan: its day is over
+    confidential: bool | None = None  # it is not public
     kind: str = "state"
     measure: str | None = None
     value: str | None = None
@@ -53,8 +56,14 @@ class FactView(Answer):
     quote: str | None = None
     valid_at: str | None = None
     invalid_at: str | None = None
+    told_start: str | None = None
+    """The start as it was told, if less precisely than a day: "autumn 2026"; in the text form it is valid_at."""
+    told_end: str | None = None
     replaced_by: str | None = None
     """Uuid of the fact that took its place when it ended."""
+    because_of: str | None = None
+    """What it follows from: the name of an entity, or the sentence of a fact."""
+    because_of_uuid: str | None = None
     reference_time: str | None = None
     created_at: str
     expired_at: str | None = None
@@ -79,6 +88,7 @@ class NearbyEpisode(Answer):
     uuid: str
     valid_at: str
     content: str
+    confidential: bool | None = None
 
 
 class EpisodeView(Answer):
@@ -102,6 +112,8 @@ class EpisodeView(Answer):
     created_at: str | None = None
     source: str | None = None
     source_description: str | None = None
+    confidential: bool | None = None
+    """It is not public."""
     corrected: bool | None = None
     corrected_facts: list[str] | None = None
     """What was wrong in it: at most three of its facts that were corrected."""
@@ -122,7 +134,7 @@ class NodeView(Answer):
     aliases: list[str] | None = None
     attributes: dict[str, object] = Field(default_factory=dict)
     facts: list[str] | None = None
-    """Its three newest current facts as sentences with dates; of a measure its newest readings."""
+    """Its three newest current facts as sentences with dates, then two open plans; of a measure its newest readings."""
     ended_facts: int | None = None
     """How many of its facts have ended (20: or more), if none is current."""
     score: float | None = None
@@ -155,7 +167,24 @@ class NodeSearchResponse(Page):
     """Of those, entities that have it as a part of a name, or are spelt alike."""
 
 
+class SeriesView(Answer):
+    """Readings of one source and measure, computed over all of them, not over the page; values as told, with dates."""
+
+    source: str
+    measure: str
+    readings: int
+    first: str
+    last: str
+    least: str | None = None
+    most: str | None = None
+    mean: dict[str, float] | None = None
+    """By month, oldest first, in the unit of the last."""
+    without_number: int | None = None
+
+
 class FactSearchResponse(Page):
+    series: list[SeriesView] | None = None
+    """Of a list of readings, on page one: at most five."""
     facts: list[FactView]
 
 
@@ -176,6 +205,10 @@ class ConnectionsResponse(FactSearchResponse):
     neighbours_total: int | None = None
     neighbours_others: int | None = None
     """Facts shared with neighbours that are not listed; with the listed ones they sum to ``total``."""
+    kinds: dict[str, dict[str, int]] | None = None
+    """Facts by kind and relation, readings by measure, most first; on page one of several."""
+    kinds_others: int | None = None
+    """Facts under relations that are not listed; with the listed ones they sum to ``total``."""
 
 
 class EpisodeSearchResponse(Page):
@@ -188,6 +221,8 @@ class TimelineResponse(EpisodeSearchResponse):
     last_mention: str | None = None
     mentions_per_month: dict[str, int] | None = None
     """"2026-03" to count, in the configured time zone, oldest first; on page one only."""
+    mentioned_with: dict[str, int] | None = None
+    """Names most often in the same episodes, with how many of the newest ones; on page one only."""
     linking: str | None = None
     """Set while earlier episodes are still being linked."""
 
@@ -213,8 +248,8 @@ class FactResult(Answer):
     fact: str | None = None
     series: list[str] | None = None
     """Of a reading: the last three values of its series with dates, oldest first."""
-    listed_under: str | None = None
-    """Of a reading with a target of its own: get_entity_connections lists it there, not under its measure."""
+    confidential: bool | None = None
+    """True: the call marked a known fact as not public."""
 
 
 class RetiredFact(Answer):
@@ -240,6 +275,9 @@ class Attention(Answer):
         "part_of_name",
         "shared_name",
         "same_text",
+        "same_date",
+        "unknown_cause",
+        "still_rests",
     ]
     detail: str
     candidates: list[str]
@@ -335,8 +373,11 @@ class SourceView(Answer):
     episode: str
     """Its name."""
     valid_at: str | None = None
+    confidential: bool | None = None
     corrected: bool | None = None
     """True once something this episode told was corrected."""
+    corrected_version: str | None = None
+    """What the fact said before it was corrected, if these are the words behind that."""
     redacted: bool | None = None
     """True where words of the episode were forgotten."""
     score: float | None = None

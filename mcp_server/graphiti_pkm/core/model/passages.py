@@ -19,6 +19,7 @@ MOST_PASSAGES = 20_000
 
 _WRAPPED_LINE = 50  # a line at least this long without a final full stop continues on the next line
 
+_LEFT_OUT = re.compile(r"\[left out\]", re.IGNORECASE)
 _BLANK_LINES = re.compile(r"\n[ \t\r\f\v]*\n\s*")
 _LINE = re.compile(r"[^\n\r\u2028\u2029]+")
 _STARTS_BLOCK = re.compile(r"\s*(?:#{1,6}\s|[-*+•‣◦]\s|\d{1,3}[.)]\s|>|\||```|[^\W\d_][\w .'’-]{0,39}:\s)")
@@ -56,8 +57,14 @@ class Span(Record):
     end: int
 
 
+def without_left_out(text: str, fill: str = " ") -> str:
+    """The text with ``fill`` in place of each mark ``[left out]``, as long as before."""
+    return _LEFT_OUT.sub(lambda mark: fill * len(mark.group()), text) if "[" in text else text
+
+
 def split_passages(text: str) -> list[Span]:
-    """The passages of a text in order; at least one unless the text is white space."""
+    """The passages of a text in order; at least one unless the text is white space, or only marks ``[left out]``."""
+    text = without_left_out(text)
     spans = [
         Span(paragraph=paragraph, sentence=number, start=start, end=end)
         for paragraph, (first, last) in enumerate(_paragraphs(text))

@@ -12,8 +12,8 @@ Direction = Literal["both", "out", "in"]
 FactStatus = Literal["current", "possible", "ended", "voided", "planned", "event", "reading", "future"]
 
 
-NewestOf = Literal["current", "ended", "reading"]
-"""Which facts of an entity: states that hold or have ended, or its readings."""
+NewestOf = Literal["current", "ended", "reading", "planned"]
+"""Which facts of an entity: states that hold or have ended, its readings, or open plans."""
 
 
 class Window(Record):
@@ -23,6 +23,33 @@ class Window(Record):
     after: tuple[str | int, ...] | None = None
     """The sort key of the last row seen, as the page returned it; never an offset."""
     newest: bool = True
+
+
+class ReadingPoint(Record):
+    """One reading of a series, as it was told."""
+
+    value: str
+    unit: str | None = None
+    at: datetime
+
+
+class ReadingSeries(Record):
+    """The readings of one source and measure whose values can be compared; computed over all of them."""
+
+    source_uuid: str
+    source_name: str
+    measure: str
+    kind: str
+    """``Amount.kind`` of the values; "" where they have no unit, or are no numbers."""
+    readings: int
+    numbers: int
+    """How many of them are a number."""
+    first: ReadingPoint
+    last: ReadingPoint
+    least: ReadingPoint | None = None
+    most: ReadingPoint | None = None
+    means: tuple[tuple[str, float], ...] = ()
+    """Month ("2026-03") and mean of ``Amount.middle``, the newest months first."""
 
 
 class FactFilter(Record):
@@ -62,8 +89,18 @@ class FactFilter(Record):
     kinds: tuple[FactKind, ...] = ()
     labels: tuple[str, ...] = ()
     """Types; at least one end must have one of them."""
-    series: tuple[str, str] | None = None
-    """Only readings of this source uuid and measure, in any case."""
+    because_of: tuple[str, ...] = ()
+    """Uuids of entities and facts; only facts that follow from one of them."""
+    measures: tuple[str, ...] = ()
+    """Only readings of these measures, as stored."""
+    own_measures: tuple[str, ...] = ()
+    """Readings of these, as stored, count as facts of the entity asked about, whatever their target: it is the
+    measure."""
+
+    @property
+    def asks_open_plans(self) -> bool:
+        """Whether it means the plans that were open at ``as_of``: told by then, and not over by then."""
+        return self.as_of is not None and self.status == "planned"
 
 
 def newest_under(group_ids: Sequence[str], now: datetime, status: NewestOf) -> FactFilter:
@@ -124,6 +161,14 @@ class NeighbourCount(Record):
     facts: int
 
 
+class KindCount(Record):
+    """The number of an entity's facts of one kind and relation; readings are counted by measure."""
+
+    kind: FactKind
+    name: str
+    facts: int
+
+
 class TimelineSummary(Record):
     """When an entity was mentioned."""
 
@@ -133,6 +178,14 @@ class TimelineSummary(Record):
     counts: tuple[tuple[datetime, int], ...]
     """Number of mentions in spans that do not cross a month in the requested zone: an instant of each and its count,
     oldest first."""
+
+
+class Companion(Record):
+    """An entity that is mentioned beside another one, and in how many of the same episodes."""
+
+    entity_uuid: str
+    name: str
+    episodes: int
 
 
 class EpisodeHit(Record):

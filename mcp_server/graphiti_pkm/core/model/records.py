@@ -40,6 +40,8 @@ class Episode(Record):
     created_at: datetime
     corrected: bool = False
     """True once a fact that this episode supported was corrected; stored beside the Graphiti node."""
+    confidential: bool = False
+    """Not public, as the caller said; stored likewise."""
 
 
 class Entity(Record):
@@ -79,8 +81,15 @@ class Name(Record):
     """False for the group's person, who is never linked by mention."""
 
 
+CONFIDENTIAL = "confidential"
+"""The attribute of a fact that is not public. It is set when a note says so, and stays whatever becomes of the note."""
 STATUS_WORD = "word"
 """The attribute of a fact in which earlier versions kept the user's word for a status; its value was one of six."""
+
+
+PlanOutcome = Literal["fulfilled", "dropped", "replaced"]
+BECAUSE_OF = "because_of"
+"""The attribute of a fact that holds the uuid of the entity or fact that it follows from."""
 
 
 class Fact(Record):
@@ -116,13 +125,23 @@ class Fact(Record):
     episodes: tuple[str, ...] = ()
     attributes: dict[str, object] = Field(default_factory=dict)
     """Other properties of the edge, for instance attributes written by Graphiti's own pipeline."""
+    cause: str = Field(default="", exclude=True)
+    """What ``BECAUSE_OF`` names now: a name or a sentence, read with the fact and never stored with it."""
+    outcome: PlanOutcome | None = Field(default=None, exclude=True)
+    """Of a plan that has ended, read with it: whether it came about, was dropped, or gave way to something else."""
+
+    @property
+    def cause_uuid(self) -> str | None:
+        """The entity or fact that it follows from, also if that is gone."""
+        uuid = self.attributes.get(BECAUSE_OF)
+        return uuid if isinstance(uuid, str) else None
 
 
 class FactUpdate(Record):
     """New values of an existing fact; each field is the full new value, so applying twice changes nothing.
 
     A quote is set on a fact that had none, an earlier ``reference_time`` if an older episode records it too; None, as
-    in updates of older versions, leaves the value unchanged.
+    in updates of older versions, leaves the value unchanged. ``attributes`` holds those that change: None removes one.
     """
 
     uuid: str
@@ -136,6 +155,7 @@ class FactUpdate(Record):
     quote_start: int | None = None
     quote_end: int | None = None
     quote_episode_uuid: str | None = None
+    attributes: dict[str, object] = Field(default_factory=dict)
 
 
 class Mention(Record):

@@ -303,11 +303,13 @@ class _Redaction:
             return None
         is_unknown = update.uuid not in self._facts and update.quote_episode_uuid in self._touched
         if update.uuid in self._gone_facts or is_unknown:
-            return update.model_copy(update=dict.fromkeys(_QUOTE))
+            return update.model_copy(update={**dict.fromkeys(_QUOTE), "attributes": {}})
         now = self._facts.get(update.uuid)
-        if now is None or update.quote is None:
+        if now is None:
             return update
-        return update.model_copy(update={name: getattr(now, name) for name in _QUOTE})
+        left = {name: getattr(now, name) for name in _QUOTE} if update.quote is not None else {}
+        left["attributes"] = {name: now.attributes.get(name) for name in update.attributes}
+        return update.model_copy(update=left)
 
     def _change(self, change: FactChange) -> FactChange | None:
         if change.fact_uuid in self._without_history:

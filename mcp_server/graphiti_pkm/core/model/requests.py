@@ -31,7 +31,7 @@ FREE_TEXTS = frozenset(
     {
         *("custom_extraction_instructions", "fact", "query", "quote", "source_description", "summary"),
         *("graph", "name", "relation", "replaced_by", "saga", "target", "type"),
-        *("confirm", "measure", "unit", "value", "weight"),
+        *("because_of", "confirm", "measure", "unit", "value", "weight"),
     }
 )
 """Optional arguments in which the word "null" may be meant: names and sentences."""
@@ -151,7 +151,9 @@ class FactInput(Request):
     measure: Annotated[str | None, Field(description="of a reading, e.g. sleep")] = None
     value: Annotated[Value | None, Field(description='6.5, "4-5", "6/10", a date, an amount')] = None
     unit: str | None = None
-    valid_at: Annotated[str | None, Field(description="ISO date; a month or year means its first day")] = None
+    valid_at: Annotated[
+        str | None, Field(description="ISO date, or as told: 2017, May 2017, by autumn 2027, last week")
+    ] = None
     invalid_at: Annotated[str | None, Field(description="when it ended; restate a known fact with it to end it")] = None
     replaces: Annotated[
         Annotated[list[str], Field(max_length=MAX_REPLACES)] | None,
@@ -159,7 +161,11 @@ class FactInput(Request):
         Field(description="what it ends: old target name, value, fact uuid, or current"),
     ] = None
     change: Literal["changed", "corrected"] = "changed"
+    because_of: Annotated[
+        str | None, Field(max_length=200, description="what it follows from: entity (decision) or fact uuid")
+    ] = None
     quote: Annotated[str | None, Field(max_length=MAX_QUOTE, description="exact words of the body")] = None
+    confidential: Annotated[bool, Field(description="not public; always shown so")] = False
 
 
 Entities: TypeAlias = Annotated[list[EntityInput], BeforeValidator(as_list), Field(max_length=500)]
@@ -180,6 +186,7 @@ class AddMemory(Request):
     reference_time: Annotated[str | None, Field(description="when it happened; now if left out")] = None
     entities: Annotated[Entities | None, Field(description="persons, projects, things the body names")] = None
     facts: Annotated[Facts | None, Field(description="what the body says of them")] = None
+    confidential: Annotated[bool, Field(description="not public, with all its facts")] = False
     excluded_entity_types: Annotated[Strings | None, ONLY_WITH_MODEL] = None
     custom_extraction_instructions: Annotated[str | None, Field(max_length=MAX_STEERING), ONLY_WITH_MODEL] = None
     previous_episode_uuids: Annotated[Strings | None, ONLY_WITH_MODEL] = None

@@ -21,6 +21,8 @@ _STARTS_WITH_A_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ]|$)")
 """Python accepts more: weeks (2026-W03) and days without hyphens, which may as well be plain numbers."""
 _LONGEST = 40
 _DECEMBER = 12
+_DAY_CHARS = len("2026-03-14")
+_EDGES = ("the beginning", "the start", "the end")
 
 
 class TimePoint(Record):
@@ -114,26 +116,25 @@ def show_time(moment: datetime, zone: tzinfo) -> str:
 
 
 def show_validity(
-    kind: FactKind,
-    valid_at: datetime | None,
-    invalid_at: datetime | None,
-    reference_time: datetime | None,
-    zone: tzinfo,
+    kind: FactKind, start: str | None, end: str | None, reference_time: datetime | None, zone: tzinfo
 ) -> str:
-    """A resolved validity in words, e.g. "from 2026-03-01" or "known from 2026-03-01, start unknown"."""
-    start = show_time(valid_at, zone) if valid_at else None
-    end = show_time(invalid_at, zone) if invalid_at else None
+    """A resolved validity in words, e.g. "from 2026-03-01" or "known from 2026-03-01, start unknown".
+
+    ``start`` and ``end``: as they are shown, ``show_time`` or the words in which they were told.
+    """
     if kind in {"event", "reading"} and start:
-        return f"from {start} until {end}" if end else f"on {start}"
+        is_day = start[-1:].isdigit() and len(start) >= _DAY_CHARS and start[0].isdigit()
+        before = "on" if is_day else "at" if start.startswith(_EDGES) else "in"
+        return f"from {start} until {end}" if end else f"{before} {start}"
     if kind == "plan":
-        planned = f"planned for {start}" if start else "planned, no date"
+        planned = f"planned {start if start.startswith('by ') else f'for {start}'}" if start else "planned, no date"
         return f"{planned}, until {end}" if end else planned
     if start:
         return f"from {start} until {end}" if end else f"from {start}"
-    if end:
-        return f"until {end}, start unknown"
     known = f"known from {show_time(reference_time, zone)}, " if reference_time else ""
-    return f"{known}start unknown"
+    if kind in {"event", "reading"}:
+        return f"{known}until {end}, no date" if end else f"{known}no date"
+    return f"until {end}, start unknown" if end else f"{known}start unknown"
 
 
 def _read(given: str) -> tuple[datetime, Precision]:

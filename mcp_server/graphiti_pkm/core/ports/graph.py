@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 from graphiti_pkm.core.health import WriteCheck
 from graphiti_pkm.core.model.places import Place, Stretch
 from graphiti_pkm.core.model.queries import (
+    Companion,
     EntityFilter,
     EpisodeFilter,
     EpisodeHit,
@@ -19,9 +20,11 @@ from graphiti_pkm.core.model.queries import (
     FactFilter,
     FactPage,
     GroupSize,
+    KindCount,
     NameBook,
     NeighbourCount,
     NewestOf,
+    ReadingSeries,
     TimelineSummary,
     VectorIndex,
     Window,
@@ -115,6 +118,15 @@ class GraphFacts(Protocol):
         """All facts under the filter, in the orders of ``connections``."""
         ...
 
+    async def reading_series(
+        self, entity_uuid: str | None, wanted: FactFilter, zone: str, limit: int, months: int
+    ) -> list[ReadingSeries]:
+        """Of the readings that ``connections`` (``group_facts`` without an entity) lists: those with most readings.
+
+        Voided ones do not count. ``months``: how many means there are at most; ``zone`` names a time zone.
+        """
+        ...
+
     async def facts_under(self, uuids: Sequence[str], wanted: FactFilter) -> list[Fact]:
         """The given facts that pass the filter, in the order given, with their values at ``known_at``."""
         ...
@@ -135,6 +147,10 @@ class GraphFacts(Protocol):
 
     async def neighbour_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[NeighbourCount]:
         """Facts per neighbour under the same filter, most first, then by name; counts add up to the page's total."""
+        ...
+
+    async def kind_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[KindCount]:
+        """Facts per kind and relation, or measure, under the same filter, most first, then by kind and name."""
         ...
 
     async def newest_facts(
@@ -167,8 +183,8 @@ class GraphFacts(Protocol):
         """Relation names of a group with how often each is used, most used first."""
         ...
 
-    async def measures(self, group_id: str, source_uuid: str, limit: int) -> dict[str, int]:
-        """Measure names of the readings of one entity with their counts, most used first."""
+    async def measures(self, group_id: str, source_uuid: str | None, limit: int) -> dict[str, int]:
+        """Measure names of the readings of one entity, or of all, with their counts, most used first."""
         ...
 
     async def readings(self, group_id: str, source_uuid: str, measure_key: str, limit: int) -> tuple[list[Fact], int]:
@@ -204,6 +220,10 @@ class GraphEpisodes(Protocol):
 
     async def timeline_summary(self, entity_uuid: str, wanted: EpisodeFilter, zone: tzinfo) -> TimelineSummary:
         """First and last mention, how many there are, and enough to count them by month in ``zone``."""
+        ...
+
+    async def mentioned_with(self, entity_uuid: str, wanted: EpisodeFilter, newest: int, limit: int) -> list[Companion]:
+        """Other entities in the newest episodes that mention this one, most often first, then by name."""
         ...
 
     async def recent_episodes(self, wanted: EpisodeFilter, window: Window) -> EpisodePage:

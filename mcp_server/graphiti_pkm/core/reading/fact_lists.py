@@ -1,13 +1,16 @@
 """Shared by answers that list facts: the state of knowledge asked for, series of readings, earliest evidence."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import TypeAlias
 
+from graphiti_pkm.core.facts.amounts import SECONDS, TIME, amount_of
 from graphiti_pkm.core.identity.near_relations import Relations
-from graphiti_pkm.core.model.queries import FactFilter, FactPage, Window
+from graphiti_pkm.core.model.answers import SeriesView
+from graphiti_pkm.core.model.names import measure_key
+from graphiti_pkm.core.model.queries import FactFilter, FactPage, ReadingPoint, ReadingSeries, Window
 from graphiti_pkm.core.model.records import Entity, Fact
 from graphiti_pkm.core.model.times import show_time
 from graphiti_pkm.core.reading.reader import RELATIONS, Reader, Start
@@ -16,10 +19,13 @@ from graphiti_pkm.core.waiting import in_thread
 
 ReadFacts: TypeAlias = Callable[[FactFilter, Window], Awaitable[FactPage]]
 
-_SERIES = 2
-"""The fewest readings that are a series."""
+_MEASURES = 1_000
+"""Measures of a group that are looked through, the most used."""
 _OLDEST_KEY = 3
 """Parts of a sort key for oldest-first order; otherwise there are four."""
+_MOST_SERIES = 5
+_MOST_MEANS = 60
+_PLACES = 2
 _NAME = 200
 _RELATION = 60
 _SHOWN = 10
@@ -37,10 +43,10 @@ class Known:
 
 @dataclass(frozen=True)
 class Listed:
-    """A page of facts; ``measure`` is set if all facts under the filter are readings of one series."""
+    """A page of facts; ``is_series``: oldest first, because it lists readings."""
 
     page: FactPage
-    measure: str | None = None
+    is_series: bool = False
 
 
 class FactLists(Reader):
@@ -61,19 +67,40 @@ class FactLists(Reader):
             note=f"{begins}known_at is before that, so facts count from their reference_time.",
         )
 
+    async def _measures_called(self, group_ids: Sequence[str], name: str) -> tuple[str, ...]:
+        """Measures of readings that an entity with this name is, as stored."""
+        key = measure_key(name)
+        return tuple(text for text in await self._measures(group_ids) if measure_key(text) == key)
+
+    async def _measures(self, group_ids: Sequence[str]) -> list[str]:
+        found: dict[str, None] = {}
+        for group in group_ids:
+            found.update(dict.fromkeys(await self._graph.facts.measures(group, None, _MEASURES)))
+        return list(found)
+
     async def _listed(self, read: ReadFacts, wanted: FactFilter, limit: int, start: Start) -> Listed:
-        """One fact more than a page: current ones first, then the newest; readings of a series oldest first."""
-        newest = start.after is None or len(start.after) != _OLDEST_KEY
-        page = await read(wanted, Window(limit=limit + 1, after=start.after, newest=newest))
-        if not newest:
-            return Listed(page, next((fact.measure for fact in page.facts), ""))
-        series = series_of(page.facts) if start.after is None else None
-        if series is not None:
-            readings = wanted.model_copy(update={"series": series})
+        """One fact more than a page: current ones first, then the newest; readings always oldest first."""
+        is_later = start.after is not None
+        if asks_for_readings(wanted) or (is_later and len(start.after or ()) == _OLDEST_KEY):
+            return Listed(await read(wanted, Window(limit=limit + 1, after=start.after, newest=False)), is_series=True)
+        page = await read(wanted, Window(limit=limit + 1, after=start.after))
+        if page.facts and not is_later and all(fact.kind == "reading" for fact in page.facts):
+            readings = wanted.model_copy(update={"kinds": ("reading",)})
             oldest = await read(readings, Window(limit=limit + 1, newest=False))
             if oldest.total == page.total:
-                return Listed(oldest, oldest.facts[0].measure)
+                return Listed(oldest, is_series=True)
         return Listed(page)
+
+    async def _series(
+        self, listed: Listed, entity_uuid: str | None, wanted: FactFilter, start: Start
+    ) -> list[SeriesView] | None:
+        """What is shown of the series on page one of a list of readings."""
+        if not listed.is_series or not listed.page.facts or start.after is not None:
+            return None
+        zone = self._context.settings.zone
+        read = self._graph.facts.reading_series
+        found = await read(entity_uuid, wanted, zone.key, _MOST_SERIES, _MOST_MEANS)
+        return [_series_view(one, zone) for one in found if one.readings > 1] or None
 
     async def _evidence(self, entity: Entity | None, group_ids: Sequence[str], relations: Sequence[str]) -> str:
         """For an empty answer: the earliest date with data, so that the next question can ask for it."""
@@ -109,17 +136,68 @@ def _near(asked: Sequence[str], uses: Mapping[str, int]) -> list[str]:
     return [name for one in asked for name in relations.near(one, is_plan=False)]
 
 
-def series_of(facts: Sequence[Fact]) -> tuple[str, str] | None:
-    """Source and measure, if all facts are readings of one series."""
-    found = {(fact.source_uuid, (fact.measure or "").lower()) for fact in facts}
-    is_one = len(facts) >= _SERIES and len(found) == 1 and all(fact.kind == "reading" for fact in facts)
-    return found.pop() if is_one else None
+def asks_for_readings(wanted: FactFilter) -> bool:
+    """Whether a list is one of readings, or of a measure: such lists are told in the order of time."""
+    return bool(wanted.kinds == ("reading",) or wanted.status == "reading" or wanted.measures or wanted.own_measures)
 
 
-def series_note(count: int, total: int | None, measure: str) -> str:
+def series_note(facts: Sequence[Fact], total: int | None) -> str:
     """States the order, which differs from other answers."""
     of = "" if total is None else f"of {total} "
-    return f"Found {count} {of}reading(s) of {clipped(measure, _NAME)}, oldest first"
+    what = "reading(s)" if all(fact.kind == "reading" for fact in facts) else "fact(s)"
+    measures = {measure_key(fact.measure or ""): fact.measure for fact in facts if fact.kind == "reading"}
+    name = next(iter(measures.values())) if len(measures) == 1 else None
+    return f"Found {len(facts)} {of}{what}{f' of {clipped(name, _NAME)}' if name else ''}, oldest first"
+
+
+def in_series_order(facts: Sequence[Fact]) -> list[Fact]:
+    """The same facts, but with the readings of each series in the order of time, at the places that they had."""
+    series: defaultdict[tuple[str, str], list[Fact]] = defaultdict(list)
+    for fact in facts:
+        if _is_reading(fact):
+            series[_series_of(fact)].append(fact)
+    ordered = {key: iter(sorted(found, key=read_at)) for key, found in series.items()}
+    return [next(ordered[_series_of(fact)]) if _is_reading(fact) else fact for fact in facts]
+
+
+def read_at(fact: Fact) -> tuple[datetime, datetime, str]:
+    """For sorting readings by time."""
+    return (fact.valid_at or fact.reference_time or fact.created_at, fact.created_at, fact.uuid)
+
+
+def _series_view(series: ReadingSeries, zone: tzinfo) -> SeriesView:
+    def shown(point: ReadingPoint | None) -> str | None:
+        if point is None:
+            return None
+        return f"{clipped(told(point.value, point.unit), _NAME)} ({show_time(point.at, zone)})"
+
+    last = amount_of(series.last.value, series.last.unit)
+    scale = SECONDS.get(last.unit or "", 1.0) if last and series.kind == TIME else 1.0
+    return SeriesView(
+        source=clipped(series.source_name, _NAME),
+        measure=clipped(series.measure, _NAME),
+        readings=series.readings,
+        first=shown(series.first) or "",
+        last=shown(series.last) or "",
+        least=shown(series.least),
+        most=shown(series.most),
+        mean={month: round(mean / scale, _PLACES) for month, mean in reversed(series.means)} or None,
+        without_number=(series.readings - series.numbers) or None if series.numbers else None,
+    )
+
+
+def told(value: str | None, unit: str | None) -> str:
+    """A value with its unit."""
+    return " ".join(part for part in (value, unit) if part)
+
+
+def _is_reading(fact: Fact) -> bool:
+    """Corrected ones do not count: they come after what corrected them."""
+    return fact.kind == "reading" and not fact.voided
+
+
+def _series_of(fact: Fact) -> tuple[str, str]:
+    return (fact.source_uuid, measure_key(fact.measure or ""))
 
 
 def joined(*notes: str | None) -> str | None:

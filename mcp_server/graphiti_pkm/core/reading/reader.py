@@ -21,7 +21,7 @@ from graphiti_pkm.core.model.requests import ME, Request
 from graphiti_pkm.core.model.times import in_zone, parse_instant, show_time, whole_period
 from graphiti_pkm.core.reading.candidates import PERSON_WORDS
 from graphiti_pkm.core.reading.paging import Key, decode_cursor, encode_cursor
-from graphiti_pkm.core.reading.views import NODE_ALIASES, NODE_FACTS, SUMMARY, Ended, Views, size_in_words
+from graphiti_pkm.core.reading.views import NODE_ALIASES, NODE_FACTS, NODE_PLANS, SUMMARY, Ended, Views, size_in_words
 from graphiti_pkm.core.signing import Signer
 from graphiti_pkm.core.waiting import in_thread
 
@@ -207,10 +207,12 @@ class Reader:
         scores: Mapping[str, float] | None = None,
         max_summary: int = SUMMARY,
     ) -> list[NodeView]:
-        """Entities with their aliases and newest current facts, and what has ended of those without any."""
+        """Entities with their aliases, newest current facts and open plans, and what has ended of those without any."""
         uuids = [item.uuid for item in entities]
         aliases = await self._graph.records.aliases(uuids, NODE_ALIASES)
-        facts = await self._newest(uuids, group_ids, now, NODE_FACTS)
+        current = await self._newest(uuids, group_ids, now, NODE_FACTS)
+        plans = await self._graph.facts.newest_facts(uuids, group_ids, now, NODE_PLANS, status="planned")
+        facts = {uuid: [*current.get(uuid, ()), *plans.get(uuid, ())] for uuid in uuids}
         ended = await self._ended(entities, facts, group_ids, now)
         return [
             self._views.node(

@@ -19,6 +19,7 @@ from graphiti_pkm.core.model.names import measure_key, name_key
 from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import Entity, Fact, Name, Vector, in_order
 from graphiti_pkm.core.model.requests import ME
+from graphiti_pkm.core.model.told_dates import TOLD_START
 from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.core.waiting import in_thread
 
@@ -226,7 +227,8 @@ class _Reading:
             related.update(dict.fromkeys((source, relation) for relation in (*same, *near)))
             ends = (target, *map(self._uuid, fact.replaces))
             between.update({(source, end): None for end in ends if end is not None})
-        prefixes = {prefix for fact in self.parsed.facts for text in fact.replaces if (prefix := as_uuid_prefix(text))}
+        named = [text for fact in self.parsed.facts for text in (*fact.replaces, fact.because_of or "")]
+        prefixes = {prefix for text in named if (prefix := as_uuid_prefix(text))}
         return _Wanted(rivals, replaceable, conflicting, between, sorted(prefixes))
 
     async def measures(self) -> dict[str, dict[str, int]]:
@@ -271,7 +273,11 @@ class _Reading:
             for fact in facts
             if fact.kind == "state"
             and not fact.voided
-            and (fact.source_uuid in sources | ends or (prefixes and fact.uuid.startswith(prefixes)))
+            and (
+                fact.source_uuid in sources | ends
+                or (prefixes and fact.uuid.startswith(prefixes))
+                or TOLD_START in fact.attributes  # a more precise date may refine it
+            )
         }
         meant |= {fact.uuid: fact for fact in self._followers(facts)}
         order = sorted(meant.values(), key=lambda fact: fact.created_at, reverse=True)

@@ -14,15 +14,19 @@ from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.answers import Answer, EpisodeView, FactView, NodeView
 from graphiti_pkm.core.model.queries import FactStatus as Status
 from graphiti_pkm.core.model.queries import GroupSize
-from graphiti_pkm.core.model.records import Entity, Episode, Fact
+from graphiti_pkm.core.model.records import CONFIDENTIAL, Entity, Episode, Fact
 from graphiti_pkm.core.model.times import day_bounds, iso, show_time, show_validity
+from graphiti_pkm.core.model.told_dates import TOLD_END, TOLD_START, date_at, without_told, words_at
 from graphiti_pkm.core.reading.paging import clip_json, text_size
 
 NODE_FACTS = 3
 """Facts shown with an entity."""
+NODE_PLANS = 2
+"""Open plans shown after them."""
 NODE_ALIASES = 10
 _TEXT = 2_000
 _SENTENCE = 300
+_CAUSE = 100
 _VALUE = 500
 _NAME = 200
 SUMMARY = 1_000
@@ -64,6 +68,7 @@ class Views:
     ) -> FactView:
         """One fact; direction is relative to the entity ``asked`` about, status to ``as_of``."""
         value, attributes = stated(fact)
+        status = status_of(fact, now, as_of, known_at)
         return FactView(
             uuid=fact.uuid,
             group_id=self._groups.public(fact.group_id),
@@ -74,7 +79,9 @@ class Views:
             target_node_uuid=fact.target_uuid,
             target_node_name=clipped(fact.target_name, _NAME),
             direction=None if asked is None else "out" if fact.source_uuid == asked else "in",
-            status=status_of(fact, now, as_of, known_at),
+            status=status,
+            outcome=fact.outcome if status == "ended" else None,
+            confidential=True if CONFIDENTIAL in fact.attributes else None,
             past=True if is_past(fact, as_of or known_at or now, self._zone) else None,
             kind=fact.kind,
             measure=fact.measure and clipped(fact.measure, _NAME),
@@ -83,13 +90,19 @@ class Views:
             quote=fact.quote and clipped(fact.quote, _TEXT),
             valid_at=_iso(fact.valid_at),
             invalid_at=_iso(fact.invalid_at),
+            told_start=words_at(fact.valid_at, attributes.get(TOLD_START), self._zone),
+            told_end=words_at(fact.invalid_at, attributes.get(TOLD_END), self._zone),
             replaced_by=replaced_by,
+            because_of=clipped(fact.cause, _SENTENCE) or None,
+            because_of_uuid=fact.cause_uuid if fact.cause else None,
             reference_time=_iso(fact.reference_time),
             created_at=iso(fact.created_at),
             expired_at=_iso(fact.expired_at),
             episodes=list(fact.episodes[:_EPISODES]),
             episodes_total=len(fact.episodes) if len(fact.episodes) > _EPISODES else None,
-            attributes=plain_attributes(attributes),
+            attributes=plain_attributes(
+                {name: one for name, one in without_told(attributes).items() if name != CONFIDENTIAL}
+            ),
             score=score,
         )
 
@@ -142,6 +155,7 @@ class Views:
             created_at=iso(episode.created_at),
             source=episode.source,
             source_description=clipped(episode.source_description, _NAME),
+            confidential=True if episode.confidential else None,
             corrected=True if episode.corrected else None,
             score=score,
         )
@@ -158,11 +172,19 @@ class Views:
 
 
 def shown_validity(fact: Fact, zone: tzinfo, now: datetime | None = None) -> str:
-    """The validity in words, marked as retired where the dates alone do not show it.
+    """The validity in words, marked as retired where the dates alone do not show it, and as not public.
 
-    With ``now``, also marks a plan whose day has passed without a known outcome.
+    With ``now``, also marks a plan whose day has passed without a known outcome. Last comes what it follows from.
     """
-    when = show_validity(fact.kind, fact.valid_at, fact.invalid_at, fact.reference_time, zone)
+    when = _shown_validity(fact, zone, now)
+    public = ", not public" if CONFIDENTIAL in fact.attributes else ""
+    cause = f", because of {clipped(fact.cause, _CAUSE)}" if fact.cause else ""
+    return f"{when}{public}{cause}"
+
+
+def _shown_validity(fact: Fact, zone: tzinfo, now: datetime | None) -> str:
+    start, end = shown_start(fact, zone), shown_end(fact, zone)
+    when = show_validity(fact.kind, start, end, fact.reference_time, zone)
     if fact.voided:
         return f"{when}, voided"
     if (
@@ -172,19 +194,32 @@ def shown_validity(fact: Fact, zone: tzinfo, now: datetime | None = None) -> str
         and fact.invalid_at
         and fact.invalid_at < fact.valid_at
     ):
-        planned = show_validity(fact.kind, fact.valid_at, None, fact.reference_time, zone)
-        return f"{planned}, ended {show_time(fact.invalid_at, zone)}"
+        planned = show_validity(fact.kind, start, None, fact.reference_time, zone)
+        return f"{planned}, {fact.outcome or 'ended'} {end}"
     is_told = fact.expired_at is None or (fact.kind == "state" and fact.invalid_at is not None)
     if not is_told:
-        return f"{when}, ended"
+        return f"{when}, {fact.outcome or 'ended'}"
     return f"{when}, past" if now is not None and is_past(fact, now, zone) else when
+
+
+def shown_start(fact: Fact, zone: tzinfo) -> str | None:
+    """The start in the words in which it was told, else as a date."""
+    words = words_at(fact.valid_at, fact.attributes.get(TOLD_START), zone)
+    return words or (show_time(fact.valid_at, zone) if fact.valid_at else None)
+
+
+def shown_end(fact: Fact, zone: tzinfo) -> str | None:
+    """The end, as ``shown_start``."""
+    words = words_at(fact.invalid_at, fact.attributes.get(TOLD_END), zone)
+    return words or (show_time(fact.invalid_at, zone) if fact.invalid_at else None)
 
 
 def is_past(fact: Fact, at: datetime, zone: tzinfo) -> bool:
     """Whether the (last) day of an open plan has passed without a known outcome."""
     if fact.kind != "plan" or fact.valid_at is None or fact.voided or fact.expired_at is not None:
         return False
-    ends = (day_bounds(fact.valid_at, zone)[1], *([fact.invalid_at] if fact.invalid_at else []))
+    told = date_at(fact.valid_at, fact.attributes.get(TOLD_START), zone)
+    ends = (day_bounds(fact.valid_at, zone)[1], told.end, *([fact.invalid_at] if fact.invalid_at else []))
     return max(ends) <= at
 
 

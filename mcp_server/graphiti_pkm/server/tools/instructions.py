@@ -43,9 +43,13 @@ EXAMPLES = (
             'nodes = search_nodes(names=["MySQL"])["nodes"]',
             'get_entity_connections(entity_uuid=nodes[0]["uuid"])  # serves user-service and payment-service',
             (
-                'add_memory(episode_body="notification-service uses PostgreSQL, not MySQL like user-service and '
-                'payment-service: its templates need JSON.", facts=[{"source": "notification-service", "relation": '
-                '"USES", "target": "PostgreSQL", "quote": "its templates need JSON"}])'
+                'add_memory(episode_body="ADR 9, accepted, supersedes ADR 2: notification-service uses PostgreSQL, not '
+                'MySQL like user-service and payment-service: its templates need JSON.", facts=['
+                '{"source": "ADR 9", "relation": "HAS_STATUS", "value": "accepted"}, '
+                '{"source": "ADR 9", "relation": "SUPERSEDES", "target": "ADR 2"}, '
+                '{"source": "ADR 9", "relation": "HAS_OPTION", "target": "MySQL"}, '
+                '{"source": "notification-service", "relation": "USES", "target": "PostgreSQL", "because_of": "ADR 9", '
+                '"quote": "its templates need JSON"}])'
             ),
         ),
         frozenset({"search_nodes", "get_entity_connections", "add_memory"}),
@@ -119,8 +123,10 @@ _WRITING = f"""\
 value, unit; also feelings and moods). Amounts, dates, frequencies of a state go in value.
 - replaces ends what was so: the old target, value, uuid, or current; change=corrected if it never was so.
 - valid_at only if the note says when.
+- "Do not keep this": leave the words out of the body, with [left out] in their place.
 - HAS_STATUS takes the note's own word as value (accepted, paused, ...) and ends the status before.
-- Preferred relations: {", ".join(RELATIONS)}; SUPERSEDES, REFINES between decisions."""
+- Preferred relations: {", ".join(RELATIONS)}. "We decided": me DECIDED it. Decisions: DECIDED_BY, \
+AMENDS, SUPERSEDES, HAS_OPTION, HAS_CONSEQUENCE."""
 
 _TIME = """\
 # Notes

@@ -8,7 +8,9 @@ from datetime import datetime
 from types import ModuleType
 from typing import Any, get_args
 
+from graphiti_pkm.core.facts.amounts import amount_of
 from graphiti_pkm.core.model.places import Place
+from graphiti_pkm.core.model.queries import ReadingPoint, ReadingSeries
 from graphiti_pkm.core.model.records import (
     Entity,
     EntityState,
@@ -16,12 +18,13 @@ from graphiti_pkm.core.model.records import (
     Fact,
     FactChange,
     FactKind,
+    FactUpdate,
     Name,
     Passage,
     RecordedChange,
 )
 from graphiti_pkm.core.model.times import as_utc
-from graphiti_pkm.storage.graph.queries.parts import ENTITY_KEYS, FACT_KEYS
+from graphiti_pkm.storage.graph.queries.parts import ENTITY_KEYS, FACT_KEYS, VALUE_KIND, VALUE_NUMBER
 from graphiti_pkm.storage.graph.queries.search import indexed, searchable
 from graphiti_pkm.storage.graph.queries.values import Row, day_number, storable
 
@@ -75,6 +78,7 @@ def episode(row: Row) -> Episode:
         valid_at=as_utc(node.valid_at),
         created_at=as_utc(node.created_at),
         corrected=row["corrected"],
+        confidential=row["confidential"],
     )
 
 
@@ -98,6 +102,8 @@ def fact(row: Row) -> Fact:
         expired_at=edge.expired_at and as_utc(edge.expired_at),
         episodes=tuple(edge.episodes),
         attributes=attributes,
+        cause=row["cause"] or "",
+        outcome=row["outcome"],
         **known,
     )
 
@@ -110,6 +116,8 @@ def _own_fields(properties: dict[str, Any]) -> tuple[dict[str, Any], dict[str, A
         own["kind"] = attributes.pop("kind")
     if isinstance(properties.get("voided"), bool):
         own["voided"] = attributes.pop("voided")
+    for name in (VALUE_NUMBER, VALUE_KIND):
+        attributes.pop(name, None)
     for name in _TEXTS:
         if isinstance(properties.get(name), str):
             own[name] = attributes.pop(name)
@@ -117,6 +125,25 @@ def _own_fields(properties: dict[str, Any]) -> tuple[dict[str, Any], dict[str, A
         if isinstance(properties.get(name), int):
             own[name] = attributes.pop(name)
     return own, attributes
+
+
+def reading_series(row: Row, means: list[Row]) -> ReadingSeries:
+    """From the columns of both queries of ``reading_series``."""
+    key = ("source", "measure", "kind")
+    return ReadingSeries(
+        source_uuid=row["source"],
+        source_name=row["name"] or "",
+        measure=row["first"]["told"],
+        kind=row["kind"],
+        readings=row["readings"],
+        numbers=row["numbers"],
+        **{place: _point(row[place]) for place in ("first", "last", "least", "most")},
+        means=tuple((one["month"], one["mean"]) for one in means if all(one[part] == row[part] for part in key)),
+    )
+
+
+def _point(told: "Row | None") -> ReadingPoint | None:
+    return None if told is None else ReadingPoint(value=told["value"] or "", unit=told["unit"], at=instant(told["at"]))
 
 
 def name(row: Row) -> Name:
@@ -177,8 +204,11 @@ def episode_properties(record: Episode, fact_uuids: list[str]) -> Row:
 
 def fact_properties(record: Fact, scope: str) -> Row:
     """What Graphiti saves on a RELATES_TO but its embedding, with our own fields flat beside it."""
+    amount = amount_of(record.value, record.unit) if record.kind == "reading" else None
     return {
         **_attributes(record.attributes, FACT_KEYS + _FACT_FIELDS),
+        VALUE_NUMBER: amount and amount.middle,
+        VALUE_KIND: amount and amount.kind,
         **{field: getattr(record, field) for field in (*_FACT_FIELDS, *_INSTANTS)},
         "uuid": record.uuid,
         "group_id": record.group_id,
@@ -191,6 +221,11 @@ def fact_properties(record: Fact, scope: str) -> Row:
         "search_text": indexed(searchable(f"{record.relation.replace('_', ' ')} {record.text}")),
         "recorded_day": day_number(record.created_at),
     }
+
+
+def fact_update_row(record: FactUpdate) -> Row:
+    """New values of a fact; ``attributes`` are the properties that change beside our own."""
+    return {**dict(record), "attributes": _attributes(record.attributes, FACT_KEYS + _FACT_FIELDS)}
 
 
 def states(record: FactChange) -> dict[str, str]:

@@ -26,7 +26,7 @@ from graphiti_pkm.capabilities.explore.requests import (
     GetEpisodes,
 )
 from graphiti_pkm.core.model.access import Caller
-from graphiti_pkm.core.model.answers import ConnectionsResponse, FactView, TimelineResponse
+from graphiti_pkm.core.model.answers import ConnectionsResponse, EpisodeSearchResponse, FactView, TimelineResponse
 from graphiti_pkm.core.model.records import BackLinkJob, Entity
 from graphiti_pkm.errors import InvalidCursor, InvalidInput, NotFound, Unavailable
 
@@ -144,6 +144,25 @@ async def test_counts_of_very_many_neighbours_are_cut_and_the_rest_is_summed() -
     assert answer.neighbours_others is not None
     assert sum(one.facts for one in answer.neighbours) + answer.neighbours_others == 400
     assert answer.neighbours_total is None
+
+
+async def test_page_one_of_several_counts_what_they_hold_by_kind_and_relation() -> None:
+    world, me, other = World(), an_entity("me"), an_entity("sleep")
+    nights = [a_fact(me, other, "SLEPT", kind="reading", measure="sleep", value=str(night)) for night in range(300)]
+    rare = [a_fact(me, other, f"RELATION_{i:02}", kind="event") for i in range(50)]
+    facts = [*nights, *rare, a_fact(me, other, "LIVES_IN"), a_fact(me, other, "LIVES_IN")]
+    await world.given(a_write(me, other, *facts))
+    first = await connections(world, me.uuid)
+    assert first.kinds == {
+        "reading": {"sleep": 300},
+        "state": {"LIVES_IN": 2},
+        "event": {f"RELATION_{i:02}": 1 for i in range(38)},
+    }
+    assert first.kinds_others == 12
+    second = await connections(world, me.uuid, cursor=first.next_cursor)
+    assert (second.kinds, second.kinds_others) == (None, None)
+    lived = await connections(world, me.uuid, relation="LIVES_IN")
+    assert (lived.total, lived.kinds) == (2, None)
 
 
 async def test_writes_between_two_pages_neither_repeat_nor_hide_older_facts() -> None:
@@ -347,6 +366,18 @@ async def test_a_life_of_mentions_is_counted_by_year_where_it_is_long_ago() -> N
     assert sum(months.values()) == 240
 
 
+async def test_page_one_of_a_timeline_names_what_is_mentioned_beside_it() -> None:
+    world, stress, coffee, work = World(), an_entity("stress"), an_entity("coffee"), an_entity("work")
+    notes = [an_episode(f"Note {i}", valid_at=at(2026, i)) for i in range(1, 5)]
+    mentions = [a_mention(note, stress) for note in notes] + [a_mention(note, coffee) for note in notes[1:]]
+    await world.given(a_write(stress, coffee, work, *notes, *mentions, a_mention(notes[0], work)))
+    first = await timeline(world, stress.uuid, max_episodes=2)
+    assert first.mentioned_with == {"coffee": 3, "work": 1}
+    second = await timeline(world, stress.uuid, max_episodes=2, cursor=first.next_cursor)
+    assert second.mentioned_with is None
+    assert (await timeline(world, UNKNOWN)).mentioned_with == {}
+
+
 async def test_an_entity_that_no_episode_mentions_is_told_from_an_unknown_one() -> None:
     world = await a_hub()
     answer = await timeline(world, HUB)
@@ -362,6 +393,34 @@ async def test_a_pending_back_link_job_is_said() -> None:
     job = BackLinkJob(entity_uuid=DJANGO, names=("Django project",), before=at(2026))
     await world.journal.append(a_write(job), {}, "", {})
     assert "still being linked" in str((await timeline(world)).linking)
+
+
+async def test_the_episodes_of_a_period_come_complete_and_in_the_order_asked() -> None:
+    world = World()
+    await world.given(
+        a_write(*(an_episode(f"Day {i}", group_id="default", valid_at=at(2026, 1, i)) for i in range(1, 21)))
+    )
+
+    async def read(**given: Any) -> list[EpisodeSearchResponse]:
+        asked = {"valid_after": "2026-01-05", "valid_before": "2026-01-15", "max_episodes": 4, **given}
+
+        async def one_page(cursor: str | None) -> EpisodeSearchResponse:
+            return await world.exploring.get_episodes(world.caller, GetEpisodes(cursor=cursor, **asked))
+
+        return await all_pages(one_page)
+
+    pages = await read(order="oldest")
+    days = [f"Day {i}" for i in range(5, 15)]
+    assert [one.content for page in pages for one in page.episodes] == days
+    assert {page.total for page in pages} == {10}
+    assert pages[0].message == "Found 4 of 10 episode(s), oldest first"
+    assert [one.content for page in await read() for one in page.episodes] == days[::-1]
+    with pytest.raises(InvalidCursor):
+        await world.exploring.get_episodes(world.caller, GetEpisodes(cursor=pages[0].next_cursor, order="oldest"))
+    none = await world.exploring.get_episodes(world.caller, GetEpisodes(valid_after="2027"))
+    assert none.message == "No episodes found in this period and these groups"
+    with pytest.raises(InvalidInput, match="leave them out with episode_uuids"):
+        await world.exploring.get_episodes(world.caller, GetEpisodes(valid_after="2027", episode_uuids=[UNKNOWN]))
 
 
 async def test_long_contents_are_cut_and_can_be_read_on_to_the_end() -> None:

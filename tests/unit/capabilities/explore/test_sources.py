@@ -6,6 +6,8 @@ from tests.builders import GROUP, OTHER_GROUP, a_fact, a_passage, a_write, an_en
 from tests.worlds.reading_world import UNKNOWN, World, all_pages
 
 from graphiti_pkm.capabilities.explore.requests import GetFactSources
+from graphiti_pkm.core.facts.history import change_of
+from graphiti_pkm.core.facts.rules import update_of
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import FactSourcesResponse, SourceView
 from graphiti_pkm.core.model.passages import split_passages
@@ -195,3 +197,45 @@ async def test_a_fact_of_the_other_group_keeps_its_own_scope() -> None:
     answer = await world.sources.get_fact_sources(world.caller, GetFactSources(fact_uuid=fact.uuid))
     assert answer.scope.group_ids == [OTHER_GROUP]
     assert [source.text for source in answer.sources] == ["A knows B."]
+
+
+async def corrected_story(world: World) -> tuple[Story, Fact]:
+    """Sarah moved to Bonn, as another note says; the older words stay behind the corrected version."""
+    story = await Story(world).given()
+    note = an_episode("No, Sarah moved to Bonn.", name="July", valid_at=at(2025, 7))
+    bonn = an_entity("Bonn")
+    right = a_fact(SARAH, bonn, "MOVED_TO", text="Sarah moved to Bonn", episodes=(note.uuid,))
+    void = change_of("change", story.fact, "voided", at(2025, 7), replaced_by=right.uuid, episode_uuid=note.uuid)
+    wrong = update_of(story.fact.model_copy(update={"voided": True, "expired_at": at(2025, 7)}), story.fact)
+    write = a_write(bonn, note, right, *passages(note))
+    await world.given(write.model_copy(update={"fact_updates": (wrong,), "changes": (void,)}))
+    story.fact = right
+    return story, right
+
+
+async def test_a_correction_shows_the_words_of_the_corrected_version_after_its_own() -> None:
+    story, _ = await corrected_story(World())
+    answer = await story.ask()
+    assert [(one.text, one.valid_at and one.valid_at[:7]) for one in answer.sources] == [
+        ("No, Sarah moved to Bonn.", "2025-07"),
+        (QUOTE, "2025-05"),
+        ("Sarah moved to Berlin, he said.", "2025-06"),
+    ]
+    earlier = [one.corrected_version for one in answer.sources]
+    assert earlier[0] is None
+    assert all(said is not None and said.startswith("Sarah moved to Berlin (") for said in earlier[1:])
+    assert (answer.total, answer.truncated) == (3, False)
+
+
+async def test_the_words_of_all_versions_come_page_by_page() -> None:
+    story, _ = await corrected_story(World())
+    whole = [one.text for one in (await story.ask()).sources]
+    texts, cursor = [], None
+    while True:
+        page = await story.ask(limit=1, cursor=cursor)
+        texts += [one.text for one in page.sources]
+        assert page.total == 3
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    assert texts == whole

@@ -113,11 +113,11 @@ async def test_a_plan_that_is_dropped_keeps_the_day_that_was_told(world: Writing
     await told(world, {**ACME, "kind": "plan", "valid_at": "2026-09-05"})
     answer = await retire(world, "me WORKS_AT Acme", invalid_at="2026-05-07")
     assert (answer.fact.status, answer.fact.invalid_at) == ("ended", "2026-05-07T00:00:00+00:00")
-    assert "(planned for 2026-09-05, ended 2026-05-07)" in answer.message
+    assert "(planned for 2026-09-05, dropped 2026-05-07)" in answer.message
     history = await world.changes.what_changed(LOCAL, WhatChanged(since="2026-01-01"))
     ending = history.changes[0]
     assert (ending.change, ending.invalid_at) == ("retired", "2026-05-07T00:00:00+00:00")
-    assert ending.fact == "me works at Acme (planned for 2026-09-05, ended 2026-05-07)"
+    assert ending.fact == "me works at Acme (planned for 2026-09-05, dropped 2026-05-07)"
     again = await retire(world, "me WORKS_AT Acme")
     assert (again.changed, "2026-05-07" in again.message) == (False, True)
     await restore(world, "me WORKS_AT Acme")

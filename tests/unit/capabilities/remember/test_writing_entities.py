@@ -1,5 +1,6 @@
 """Entities, mentions and what is reported about names."""
 
+import json
 from typing import Any
 
 import pytest
@@ -221,6 +222,8 @@ async def test_an_alias_that_another_entity_holds_stays_there(world: WritingWorl
     await world.tell("x", entities=[{"name": "Will Hewer", "aliases": ["Will"]}])
     answer = await world.tell("Will", entities=[{"name": "Will Joyce", "aliases": ["Will"]}])
     assert the(answer, "alias_taken").detail == "Will stays the name of Will Hewer, not of Will Joyce"
+    apart = {"entity_uuid": world.entity("Will Joyce").uuid[:8], "not_same_as": world.entity("Will Hewer").uuid[:8]}
+    assert f"Else: update_entity {json.dumps(apart, separators=(',', ':'))}" in the(answer, "alias_taken").call
     assert [(one.name, one.outcome) for one in answer.entities] == [("Will Joyce", "created"), ("Will Hewer", "linked")]
 
 

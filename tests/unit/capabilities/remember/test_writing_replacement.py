@@ -174,7 +174,7 @@ async def test_a_corrected_fact_is_voided_and_the_new_one_takes_its_interval(wor
     second = await world.tell("two", {**BETA, "replaces": "Acme", "change": "corrected"}, reference_time="2026-03-01")
     old, new = world.fact("me WORKS_AT Acme"), world.fact("me WORKS_AT Beta")
     assert (old.voided, old.expired_at, old.valid_at, old.invalid_at) == (True, NOW, at(2024), None)
-    assert (new.valid_at, new.invalid_at, new.reference_time) == (at(2024), None, at(2026))
+    assert (new.valid_at, new.invalid_at, new.reference_time) == (at(2024), None, at(2026, 3))
     assert [(one.uuid, one.kind, one.replaced_by) for one in second.retired] == [(old.uuid, "voided", new.uuid)]
     episodes = world.graph.tables.episodes
     assert (episodes[first.episode_uuid].corrected, episodes[second.episode_uuid].corrected) == (True, False)

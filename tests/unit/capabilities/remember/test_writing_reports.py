@@ -67,6 +67,7 @@ async def test_what_asks_for_nothing_is_short(world: WritingWorld) -> None:
     answer = await world.tell("two", *facts, entities=[{"name": "Ann", "aliases": ["Will"]}])
     lengths = {one.what: len(one.model_dump_json()) for one in answer.needs_attention}
     assert lengths.keys() == {"quote_not_found", "undeclared_endpoint", "alias_taken"}
-    assert max(lengths.values()) < 190
+    assert lengths["alias_taken"] < 290
+    assert lengths["undeclared_endpoint"] < 190
     assert lengths["quote_not_found"] < 130
     assert "Nothing is needed" not in "".join(one.call for one in answer.needs_attention)

@@ -48,11 +48,16 @@ async def test_it_is_neither_near_in_meaning_nor_similar_to_a_new_name(world: Wr
     assert attention(await world.tell("two", entities=[{"name": "the status"}])) == []
 
 
-async def test_what_was_measured_has_the_name_that_the_call_gave_it(world: WritingWorld) -> None:
+async def test_a_measure_is_found_by_meaning_but_linked_only_to_texts_that_declare_it(world: WritingWorld) -> None:
     await world.tell("Bad sleep.")
     answer = await world.tell("one", SLEEP)
-    assert answer.linked == 1
+    assert answer.linked == 0
     assert world.entity("sleep").uuid in world.graph.tables.vectors
+    assert [one.name for one in (await world.tell("I will sleep on it.")).entities] == []
+    assert [one.name for one in (await world.tell("Slept 6 h.", {**SLEEP, "value": 6})).entities] == ["me", "sleep"]
+    assert world.mentions("sleep") == 2
+    named = await world.tell("My sleep.", entities=[{"name": "sleep"}])
+    assert named.linked == 2
 
 
 @pytest.mark.parametrize(
@@ -60,7 +65,6 @@ async def test_what_was_measured_has_the_name_that_the_call_gave_it(world: Writi
     [
         {"entities": [{"name": "status"}]},
         {"facts": [{"source": "Tom", "relation": "WATCHES", "target": "status"}]},
-        {"facts": [{**SLEEP, "measure": "status"}]},
     ],
 )
 async def test_once_a_call_names_it_it_is_linked_like_any_other(world: WritingWorld, naming: dict[str, Any]) -> None:

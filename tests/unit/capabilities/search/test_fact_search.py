@@ -206,15 +206,60 @@ async def test_readings_of_one_measure_come_oldest_first_and_the_answer_says_so(
         assert all(re.search(r"reading(s|\(s\)) of sleep, oldest first", page.message) for page in pages)
 
 
-async def test_readings_of_several_measures_and_mixed_facts_are_no_series(told: ParsedRequest) -> None:
+async def test_readings_of_several_measures_come_oldest_first_too(told: ParsedRequest) -> None:
     weights = [told.slept(str(day), day, measure="weight") for day in (1, 2)]
     await told.begin(told.works(), told.slept("7", 3), *weights)
-    for answer in (await told.facts(kind="reading"), await told.connections(told.sarah)):
-        assert "oldest" not in answer.message
-    assert texts(await told.facts(kind="reading"))[0] == "Sarah slept 7 hours."
+    assert "oldest" not in (await told.connections(told.sarah)).message
+    for query in (None, "Sarah slept hours"):
+        answer = await told.facts(query, kind="reading")
+        assert [fact.value for fact in answer.facts] == ["1", "2", "7"]
+        assert "reading(s), oldest first" in answer.message
 
 
-async def test_a_series_is_known_from_all_its_facts_not_from_the_first_page(told: ParsedRequest) -> None:
+async def test_a_query_that_names_a_measure_lists_its_whole_series(told: ParsedRequest) -> None:
+    nights = [told.slept(str(day), day, created_at=at(2025, 6, 30 - day)) for day in range(1, 21)]
+    scores = [told.slept(str(day), day, measure="sleep quality") for day in (1, 2)]
+    await told.begin(told.works(), *nights, *scores)
+    for asked in ({"query": "readings of sleep"}, {"query": "my sleep since May", "kind": "reading"}):
+        pages = await all_pages(lambda cursor, asked=asked: told.facts(**asked, max_facts=7, cursor=cursor))
+        assert [fact.value for page in pages for fact in page.facts] == [str(day) for day in range(1, 21)]
+        assert {page.total for page in pages} == {20}
+    assert (await told.facts("readings of the sleep quality")).total == 2
+
+
+async def test_a_series_is_complete_whatever_its_readings_are_of(told: ParsedRequest) -> None:
+    """Readings of sleep with Acme as their target belong to sleep, whose entity other readings have as a target."""
+    sleep = an_entity("Sleep")
+    to_sleep = a_fact(told.sarah, sleep, "SLEPT", kind="reading", measure="sleep", value="9", valid_at=at(2025, 5, 2))
+    await told.begin(sleep, a_name(sleep), told.slept("3", 3), told.slept("1", 1), to_sleep)
+    for answer in (await told.connections(sleep), await told.facts(entity_uuid=sleep.uuid)):
+        assert [fact.value for fact in answer.facts] == ["1", "9", "3"]
+        assert answer.total == 3
+        assert "3 of 3 reading(s) of sleep, oldest first" in answer.message
+    assert len((await told.connections(sleep, direction="out")).facts) == 0
+    assert {fact.value for fact in (await told.facts("slept", entity_uuid=sleep.uuid)).facts} == {"1", "9", "3"}
+
+
+async def test_the_series_is_summed_up_on_page_one(told: ParsedRequest) -> None:
+    await told.begin(*(told.slept(f"{day % 7} hours", day) for day in range(1, 21)), told.slept("9", 2, measure="mood"))
+    first = await told.facts("readings of sleep", max_facts=3)
+    assert first.series is not None
+    [series] = first.series
+    assert (series.source, series.measure, series.readings) == ("Sarah", "sleep", 20)
+    assert (series.first, series.last) == ("1 hours (2025-05-01)", "6 hours (2025-05-20)")
+    assert (series.least, series.most) == ("0 hours (2025-05-07)", "6 hours (2025-05-06)")
+    assert series.mean == {"2025-05": 3.15}
+    assert (await told.facts("readings of sleep", max_facts=3, cursor=first.next_cursor)).series is None
+
+
+async def test_readings_stand_in_the_order_of_time_among_other_hits(told: ParsedRequest) -> None:
+    await told.begin(told.works(text="Sarah works and slept at Acme."), told.slept("8", 2), told.slept("4", 1))
+    answer = await told.facts("Sarah slept 8 hours.")
+    assert [fact.value for fact in answer.facts if fact.kind == "reading"] == ["4", "8"]
+    assert answer.total is None
+
+
+async def test_facts_are_no_series_if_only_the_first_page_has_nothing_else(told: ParsedRequest) -> None:
     """The newest are readings of sleep, what is older is not."""
     await told.begin(told.works(valid_at=at(2027)), *(told.slept(str(day), day) for day in range(1, 6)))
     old = a_fact(told.sarah, told.acme, kind="event", valid_at=at(2020), created_at=BEGAN)
@@ -315,7 +360,7 @@ async def test_what_turned_out_wrong_comes_after_what_corrected_it(told: ParsedR
     right = told.slept("5", 3, text="Sarah slept 5 hours, not 7.")
     mood = a_fact(told.sarah, told.acme, kind="reading", measure="mood", text="hours of mood", created_at=BEGAN)
     await told.begin(wrong, right, mood)
-    found = texts(await told.facts("hours of sleep Sarah slept", kind="reading"))
+    found = texts(await told.facts("hours of sleep Sarah slept"))
     assert found.index(right.text) < found.index(wrong.text)
 
 

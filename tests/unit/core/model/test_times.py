@@ -84,7 +84,26 @@ def test_a_time_of_day_is_shown_only_if_it_is_not_midnight() -> None:
     ],
 )
 def test_validity_is_shown_in_words(kind: str, valid: datetime | None, invalid: datetime | None, shown: str) -> None:
-    assert show_validity(kind, valid, invalid, at(2026), UTC) == shown  # type: ignore[arg-type]
+    start, end = (moment and show_time(moment, UTC) for moment in (valid, invalid))
+    assert show_validity(kind, start, end, at(2026), UTC) == shown  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("kind", "start", "shown"),
+    [
+        ("state", "2017", "from 2017"),
+        ("event", "2017", "in 2017"),
+        ("event", "autumn 2026", "in autumn 2026"),
+        ("event", "the week of 2026-03-02", "in the week of 2026-03-02"),
+        ("event", "the end of March 2026", "at the end of March 2026"),
+        ("event", "1990s", "in 1990s"),
+        ("event", None, "known from 2026-01-01, no date"),
+        ("plan", "autumn 2027", "planned for autumn 2027"),
+        ("plan", "by autumn 2027", "planned by autumn 2027"),
+    ],
+)
+def test_told_words_are_shown_as_a_date(kind: str, start: str | None, shown: str) -> None:
+    assert show_validity(kind, start, None, at(2026), UTC) == shown  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

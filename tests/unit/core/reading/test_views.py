@@ -95,3 +95,19 @@ def test_a_plan_is_past_by_the_clock_that_was_asked_for() -> None:
     assert views.fact(plan, at(2026, 6), as_of=at(2026, 4)).past is None
     assert views.fact(plan, at(2026, 6), known_at=at(2026, 4)).past is None
     assert views.fact(plan, at(2026, 4), as_of=at(2026, 6)).past is True
+
+
+def test_a_plan_told_as_a_period_is_past_after_its_last_day() -> None:
+    plan = a_fact(SARAH, ACME, kind="plan", valid_at=at(2026, 9), attributes={"told_start": "by autumn 2026"})
+    assert shown_validity(plan, UTC, at(2026, 11, 30)) == "planned by autumn 2026"
+    assert shown_validity(plan, UTC, at(2026, 12)) == "planned by autumn 2026, past"
+
+
+def test_words_of_dates_are_shown_only_with_the_date_that_they_told() -> None:
+    views = Views(Groups(FakeGraph(), Settings()), ZoneInfo("UTC"), lambda: at(2026, 6))
+    fact = a_fact(SARAH, ACME, valid_at=at(2017), attributes={"told_start": "2017", "told_end": "2020", "mood": "good"})
+    view = views.fact(fact, at(2026))
+    assert (view.told_start, view.told_end, view.attributes) == ("2017", None, {"mood": "good"})
+    moved = views.fact(fact.model_copy(update={"valid_at": at(2018)}), at(2026))
+    assert (moved.valid_at, moved.told_start) == ("2018-01-01T00:00:00+00:00", None)
+    assert shown_validity(fact, UTC) == "from 2017"

@@ -12,6 +12,8 @@ FACT_ROW = {
     "fact": "Sarah knows Tom.",
     "source_node_uuid": "a",
     "source_name": "Sarah",
+    "cause": "",
+    "outcome": None,
     "target_node_uuid": "b",
     "target_name": None,
     "episodes": ["e1"],
@@ -63,7 +65,7 @@ def test_nested_attributes_become_json_text() -> None:
 
 def test_a_source_unknown_to_graphiti_counts_as_text() -> None:
     episode = an_episode()
-    row = {**mapping.episode_properties(episode, []), "source": "telepathy", "corrected": False}
+    row = {**mapping.episode_properties(episode, []), "source": "telepathy", "corrected": False, "confidential": False}
     assert mapping.episode(row) == episode
 
 

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from typing import Protocol
 
+from graphiti_pkm.core.model.records import BECAUSE_OF
 from graphiti_pkm.errors import ConfigurationError, Unavailable
 from graphiti_pkm.storage.graph.database import Database, Refused
 from graphiti_pkm.storage.graph.neo4j.connection import Neo4jRefused
@@ -66,6 +67,7 @@ _OWN = (
     ),
     *(f"CREATE INDEX pkm_{label.lower()}_{key} IF NOT EXISTS FOR (n:{label}) ON (n.{key})" for label, key in _INDEXED),
     "CREATE INDEX pkm_fact_recorded_day IF NOT EXISTS FOR ()-[e:RELATES_TO]-() ON (e.recorded_day)",
+    f"CREATE INDEX pkm_fact_because_of IF NOT EXISTS FOR ()-[e:RELATES_TO]-() ON (e.{BECAUSE_OF})",
     f"""CREATE FULLTEXT INDEX {NODES_INDEX} IF NOT EXISTS FOR (s:SearchText) ON EACH [s.scope, s.text]
     OPTIONS {{indexConfig: {{`fulltext.analyzer`: 'english'}}}}""",
     f"""CREATE FULLTEXT INDEX {FACTS_INDEX} IF NOT EXISTS FOR ()-[e:RELATES_TO]-()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 
 from graphiti_pkm.core.model.places import Place, Stretch
-from graphiti_pkm.core.model.queries import EpisodeFilter, EpisodePage, TimelineSummary, Window
+from graphiti_pkm.core.model.queries import Companion, EpisodeFilter, EpisodePage, TimelineSummary, Window
 from graphiti_pkm.core.model.records import Entity, Passage
 from graphiti_pkm.storage.graph import mapping
 from graphiti_pkm.storage.graph.parts.part import Part
@@ -41,6 +41,10 @@ class Episodes(Part):
             total=sum(row["n"] for row in spans),
             counts=tuple((_inside(row["span"]), row["n"]) for row in spans),
         )
+
+    async def mentioned_with(self, entity_uuid: str, wanted: EpisodeFilter, newest: int, limit: int) -> list[Companion]:
+        found = await self._rows(queries_episodes.mentioned_with(entity_uuid, wanted, newest, limit))
+        return [Companion(entity_uuid=row["uuid"], name=row["name"], episodes=row["often"]) for row in found]
 
     async def episode_entities(
         self, episode_uuids: Sequence[str], group_ids: Sequence[str], window: Window

@@ -4,7 +4,16 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from graphiti_pkm.core.model.names import measure_key as key_of_measure
-from graphiti_pkm.core.model.queries import FactFilter, FactPage, NeighbourCount, NewestOf, Window, newest_under
+from graphiti_pkm.core.model.queries import (
+    FactFilter,
+    FactPage,
+    KindCount,
+    NeighbourCount,
+    NewestOf,
+    ReadingSeries,
+    Window,
+    newest_under,
+)
 from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.storage.graph import mapping
 from graphiti_pkm.storage.graph.ordering import in_order
@@ -30,10 +39,20 @@ class Facts(Part):
     async def group_facts(self, wanted: FactFilter, window: Window) -> FactPage:
         return await self._fact_page(*queries_read.group_facts(wanted, window, await self._changed(None, wanted)))
 
+    async def reading_series(
+        self, entity_uuid: str | None, wanted: FactFilter, zone: str, limit: int, months: int
+    ) -> list[ReadingSeries]:
+        changed = await self._changed(entity_uuid, wanted)
+        asked = queries_read.reading_series(entity_uuid, wanted, zone, limit, months, changed)
+        series, means = await self._read(*asked)
+        return [mapping.reading_series(row, means) for row in series]
+
     async def _changed(self, entity_uuid: str | None, wanted: FactFilter) -> list[Row] | None:
         """The first change after ``known_at`` of each fact, if they are few; None if not, or if nobody asks."""
         if wanted.known_at is None or wanted.by_reference_time:
             return None
+        if wanted.own_measures:
+            entity_uuid = None
         found = await self._rows(queries_facts.first_changes(entity_uuid, wanted))
         if len(found) > queries_facts.FEW_CHANGES:
             return None
@@ -68,6 +87,11 @@ class Facts(Part):
         changed = await self._changed(entity_uuid, wanted)
         found = await self._rows(queries_read.neighbour_counts(entity_uuid, wanted, limit, changed))
         return [NeighbourCount(entity_uuid=row["uuid"], name=row["name"], facts=row["facts"]) for row in found]
+
+    async def kind_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[KindCount]:
+        changed = await self._changed(entity_uuid, wanted)
+        found = await self._rows(queries_read.kind_counts(entity_uuid, wanted, limit, changed))
+        return [KindCount(kind=row["kind"], name=row["name"], facts=row["facts"]) for row in found]
 
     async def newest_facts(
         self,
@@ -115,7 +139,7 @@ class Facts(Part):
         found = await self._rows(queries_read.relations(group_id, limit))
         return {row["word"]: row["uses"] for row in found}
 
-    async def measures(self, group_id: str, source_uuid: str, limit: int) -> dict[str, int]:
+    async def measures(self, group_id: str, source_uuid: str | None, limit: int) -> dict[str, int]:
         found = await self._rows(queries_read.measures(group_id, source_uuid, limit))
         return {row["word"]: row["uses"] for row in found}
 

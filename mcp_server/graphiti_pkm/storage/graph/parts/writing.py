@@ -144,7 +144,7 @@ def _write(
         (queries_write.NAME_VALUES, _name_values(intent)),
         (queries_write.ALIAS_TEXTS, _aliases(intent)),
         (queries_write.FACTS, _facts(intent, vectors)),
-        (queries_write.FACT_UPDATES, list(map(dict, intent.fact_updates))),
+        (queries_write.FACT_UPDATES, list(map(mapping.fact_update_row, intent.fact_updates))),
         (queries_write.MENTIONS, [{**dict(mention), "group_id": intent.group_id} for mention in intent.mentions]),
         (queries_write.PASSAGES, [vector_row(p.uuid, dict(p), vectors) for p in intent.passages]),
         *_new_vectors(intent, vectors),
@@ -177,6 +177,7 @@ def _episodes(intent: WriteIntent) -> list[object]:
             "scope": scope(episode.group_id, "episode"),
             "text": indexed(searchable_with_parts(f"{episode.name} {episode.content}")),
             "corrected": episode.corrected,
+            "confidential": episode.confidential,
         }
         for episode in intent.episodes
     ]

@@ -83,6 +83,20 @@ def _matching_episodes(wanted: EpisodeFilter) -> tuple[str, dict[str, object]]:
     return mentioning, {**values, "entity": wanted.entity_uuid}
 
 
+def mentioned_with(entity_uuid: str, wanted: EpisodeFilter, newest: int, limit: int) -> Query:
+    """Other entities of the newest episodes, most often first, then by name."""
+    matched, values = _matching_episodes(wanted.model_copy(update={"entity_uuid": entity_uuid}))
+    return Query(
+        "mentioned with",
+        f"""{matched} WITH e, coalesce(e.valid_at, e.created_at) AS va, {RECORDED} AS ca
+        ORDER BY va DESC, ca DESC, e.uuid LIMIT $newest
+        MATCH (e)-[:MENTIONS]->(n) WHERE n.uuid <> $entity AND coalesce(n.group_id, '') IN $groups
+        WITH n, count(DISTINCT e) AS often
+        RETURN n.uuid AS uuid, coalesce(n.name, '') AS name, often ORDER BY often DESC, name, uuid LIMIT $limit""",
+        {**values, "groups": wanted.group_ids, "newest": newest, "limit": limit},
+    )
+
+
 def episode_entities(episode_uuids: Sequence[str], group_ids: Sequence[str], window: Window) -> tuple[Query, Query]:
     """A page by name and uuid, and the total."""
     matched = """UNWIND $uuids AS u MATCH (e:Episodic {uuid: u})-[:MENTIONS]->(n)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from graphiti_pkm.core.model.queries import FactFilter
+from graphiti_pkm.core.model.records import BECAUSE_OF
 from graphiti_pkm.storage.graph.queries.parts import (
     BELIEVED,
     IS_CURRENT,
@@ -126,6 +127,13 @@ _WAS_CURRENT = f"""CASE WHEN {BELIEVED.expired_at} IS NOT NULL AND {BELIEVED.inv
   WHEN e.kind IN {_UNLIKE_STATES} THEN 0 ELSE 1 END"""
 
 
+_PLAN_ENDED = """head(COLLECT { MATCH (x:Change {fact_uuid: e.uuid}) WHERE x.kind = 'retired'
+    OPTIONAL MATCH (t:Episodic {uuid: x.episode_uuid})
+    WITH x, t ORDER BY x.recorded_at DESC, coalesce(x.place, 0) DESC LIMIT 1
+    RETURN coalesce(t.valid_at, x.invalid_at, x.recorded_at) })"""
+"""When a plan was over: at the time of the note that said so, else on the given day."""
+
+
 def _recorded_conditions(wanted: FactFilter) -> tuple[list[str], dict[str, object]]:
     """Conditions that changes of a fact do not affect, over an edge ``e``."""
     parts = ["coalesce(e.group_id, '') IN $groups", f"{RECORDED} <= $recorded_until"]
@@ -139,20 +147,33 @@ def _recorded_conditions(wanted: FactFilter) -> tuple[list[str], dict[str, objec
         if not wanted.by_reference_time:
             parts.append(f"{RECORDED} <= $known_at")
     if wanted.as_of is not None:
-        parts.append(f"NOT coalesce(e.kind, 'state') IN {_UNLIKE_STATES}")
+        open_then = "e.kind = 'plan' AND coalesce(e.reference_time, e.created_at) <= $as_of"
+        parts.append(open_then if wanted.asks_open_plans else f"NOT coalesce(e.kind, 'state') IN {_UNLIKE_STATES}")
     for name, asked, part in (
         ("relations", wanted.relations, "coalesce(e.name, '') IN $relations"),
         ("kinds", wanted.kinds, "coalesce(e.kind, 'state') IN $kinds"),
-        ("neighbour", wanted.neighbour_uuid, "(startNode(e).uuid = $neighbour OR endNode(e).uuid = $neighbour)"),
+        ("because_of", wanted.because_of, f"e.{BECAUSE_OF} IN $because_of"),
+        (
+            "neighbour",
+            wanted.neighbour_uuid,
+            _own("startNode(e).uuid = $neighbour OR endNode(e).uuid = $neighbour", wanted),
+        ),
+        ("measures", wanted.measures, "e.kind = 'reading' AND e.measure IN $measures"),
         ("labels", wanted.labels, "any(l IN labels(startNode(e)) + labels(endNode(e)) WHERE l IN $labels)"),
     ):
         if asked:
             parts.append(part)
             values[name] = asked
-    if wanted.series is not None:
-        parts.append("e.kind = 'reading' AND startNode(e).uuid = $source AND toLower(e.measure) = $measure")
-        values["source"], values["measure"] = wanted.series
+    if wanted.own_measures:
+        values["own_measures"] = wanted.own_measures
     return parts, values
+
+
+OF_OWN_MEASURES = "e.kind = 'reading' AND e.measure IN $own_measures"
+
+
+def _own(ends: str, wanted: FactFilter) -> str:
+    return f"({ends} OR {OF_OWN_MEASURES})" if wanted.own_measures else f"({ends})"
 
 
 def _state_conditions(wanted: FactFilter, columns: FactColumns) -> tuple[list[str], dict[str, object]]:
@@ -160,10 +181,8 @@ def _state_conditions(wanted: FactFilter, columns: FactColumns) -> tuple[list[st
     parts: list[str] = []
     values: dict[str, object] = {}
     if wanted.as_of is not None:
-        parts += [
-            f"NOT coalesce({columns.voided}, false)",
-            f"({columns.expired_at} IS NULL OR {columns.invalid_at} IS NOT NULL)",
-        ]
+        over = f"$as_of < {_PLAN_ENDED}" if wanted.asks_open_plans else f"{columns.invalid_at} IS NOT NULL"
+        parts += [f"NOT coalesce({columns.voided}, false)", f"({columns.expired_at} IS NULL OR {over})"]
         if wanted.status is None:
             parts += [f"{starts(columns)} <= $as_of", f"coalesce({columns.invalid_at}, $dusk) > $as_of"]
         values["as_of"] = wanted.as_of
@@ -178,7 +197,7 @@ def _state_conditions(wanted: FactFilter, columns: FactColumns) -> tuple[list[st
             values[name] = instant
     if wanted.only_current:
         parts.append(f"{IS_CURRENT if columns == PRESENT else _WAS_CURRENT} = 1")
-    if wanted.status is not None:
+    if wanted.status is not None and not wanted.asks_open_plans:
         parts.append(f"{_status(wanted, columns)} = $status")
         values["status"] = wanted.status
     return parts, values

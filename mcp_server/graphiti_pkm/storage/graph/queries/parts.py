@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter
+from graphiti_pkm.core.model.records import BECAUSE_OF
 
 FACT_KEYS = (
     "uuid",
@@ -32,6 +33,9 @@ FACT_KEYS = (
 )
 """Edge properties that are not attributes."""
 
+VALUE_NUMBER, VALUE_KIND = "value_number", "value_kind"
+"""Edge properties derived from the value and unit of a reading, for statistics; no record has them."""
+
 ENTITY_KEYS = ("uuid", "group_id", "name", "summary", "created_at", "labels")
 """Entity properties that are not attributes."""
 
@@ -50,6 +54,23 @@ PRESENT = FactColumns()
 BELIEVED = FactColumns("was_valid_at", "was_invalid_at", "was_expired_at", "was_voided", "was_told_at")
 
 
+_CAUSE = f"""CASE WHEN e.{BECAUSE_OF} IS NULL THEN '' ELSE coalesce(
+    head(COLLECT {{ MATCH (x:Entity {{uuid: e.{BECAUSE_OF}}}) WHERE x.group_id = e.group_id RETURN x.name }}),
+    head(COLLECT {{ MATCH ()-[x:RELATES_TO {{uuid: e.{BECAUSE_OF}}}]->()
+      WHERE x.group_id = e.group_id RETURN x.fact }}), '') END"""
+"""What a fact ``e`` follows from, if it is there: a name or a sentence."""
+
+
+_OUTCOME = """CASE WHEN e.kind = 'plan' AND e.expired_at IS NOT NULL THEN head(COLLECT {
+    MATCH (x:Change {fact_uuid: e.uuid}) WHERE x.kind = 'retired'
+    OPTIONAL MATCH (rs)-[r:RELATES_TO {uuid: x.replaced_by}]->(ro)
+    WITH x, rs, r, ro ORDER BY x.recorded_at DESC, coalesce(x.place, 0) DESC LIMIT 1
+    RETURN CASE WHEN r IS NULL THEN 'dropped' WHEN coalesce(r.kind, 'state') <> 'plan'
+      AND rs.uuid = startNode(e).uuid AND ro.uuid = endNode(e).uuid AND coalesce(r.value, '') = coalesce(e.value, '')
+      THEN 'fulfilled' ELSE 'replaced' END }) END"""
+"""As ``core.facts.rules.outcome_of`` says it."""
+
+
 def fact_columns(columns: FactColumns = PRESENT) -> str:
     """A whole fact ``e``."""
     voided = "" if columns == PRESENT else f" + [['voided', {columns.voided}]]"
@@ -59,7 +80,8 @@ def fact_columns(columns: FactColumns = PRESENT) -> str:
   endNode(e).uuid AS target_node_uuid, endNode(e).name AS target_name,
   coalesce(e.episodes, []) AS episodes, coalesce(e.created_at, e.valid_at, '1970-01-01T00:00:00+00:00') AS created_at,
   {columns.expired_at} AS expired_at, {columns.valid_at} AS valid_at, {columns.invalid_at} AS invalid_at,
-  {columns.reference_time} AS reference_time,
+  {columns.reference_time} AS reference_time, {_CAUSE} AS cause,
+  {_OUTCOME} AS outcome,
   [k IN keys(e) WHERE NOT k IN {list(FACT_KEYS)} AND NOT k ENDS WITH '_embedding' | [k, e[k]]]{voided} AS attributes"""
 
 
@@ -75,7 +97,8 @@ EPISODE_COLUMNS = """
   coalesce(e.content, '') AS content,
   coalesce(e.source, 'text') AS source, coalesce(e.source_description, '') AS source_description,
   coalesce(e.created_at, e.valid_at) AS created_at, coalesce(e.valid_at, e.created_at) AS valid_at,
-  [] AS entity_edges, coalesce(s.corrected, false) AS corrected"""
+  [] AS entity_edges, coalesce(s.corrected, false) AS corrected,
+  coalesce(s.confidential, false) AS confidential"""
 
 STARTS = "coalesce(e.valid_at, $dawn)"
 RECORDED = "coalesce(e.created_at, $dawn)"

@@ -1,15 +1,19 @@
 """Named queries by uuid, name and entity. Each is bounded by ``$limit`` or by the list it is given."""
 
 from collections.abc import Sequence
+from typing import get_args
 
 from graphiti_pkm.core.model.queries import Direction, EntityFilter, FactFilter, Window
-from graphiti_pkm.storage.graph.queries.facts import Matched, facts_matched, known_from, starts
+from graphiti_pkm.core.model.records import FactKind
+from graphiti_pkm.storage.graph.queries.facts import OF_OWN_MEASURES, Matched, facts_matched, known_from, starts
 from graphiti_pkm.storage.graph.queries.parts import (
     ENTITY_COLUMNS,
     EPISODE_COLUMNS,
     FACT_COLUMNS,
     KNOWN_FROM,
     RECORDED,
+    VALUE_KIND,
+    VALUE_NUMBER,
     entity_conditions,
     fact_columns,
     keys_after,
@@ -200,15 +204,17 @@ def relations(group_id: str, limit: int) -> Query:
     )
 
 
-_READINGS = f"""MATCH (h:Entity {{uuid: $entity}})-[e:RELATES_TO]->(o)
-  WHERE {_IN_GROUPS} AND e.kind = 'reading' AND e.measure IS NOT NULL AND {_NOT_VOIDED}"""
+_IS_READING = f"e.kind = 'reading' AND e.measure IS NOT NULL AND {_NOT_VOIDED}"
+_READINGS = f"MATCH (h:Entity {{uuid: $entity}})-[e:RELATES_TO]->(o) WHERE {_IN_GROUPS} AND {_IS_READING}"
+_READINGS_OF_GROUP = f"MATCH ()-[e:RELATES_TO]->() WHERE e.group_id IN $groups AND {_IS_READING}"
 
 
-def measures(group_id: str, source_uuid: str, limit: int) -> Query:
+def measures(group_id: str, source_uuid: str | None, limit: int) -> Query:
     """Most used first."""
+    readings = _READINGS_OF_GROUP if source_uuid is None else _READINGS
     return Query(
         "measures",
-        f"{_READINGS} WITH e.measure AS word, count(e) AS uses RETURN word, uses ORDER BY uses DESC, word LIMIT $limit",
+        f"{readings} WITH e.measure AS word, count(e) AS uses RETURN word, uses ORDER BY uses DESC, word LIMIT $limit",
         {"groups": [group_id], "entity": source_uuid, "limit": limit},
     )
 
@@ -232,7 +238,67 @@ def connections(
     entity_uuid: str, wanted: FactFilter, window: Window, changed: Sequence[Row] | None = None
 ) -> tuple[Query, Query]:
     """A page of one entity's facts with its sort keys, and the total."""
-    return _fact_page("connections", _connected(entity_uuid, wanted, changed), wanted, window)
+    matched = _connected(entity_uuid, wanted, changed)
+    if wanted.own_measures and wanted.direction != "out":
+        matched = facts_matched(_or_measured(wanted.direction), wanted, changed=changed)
+        matched = matched._replace(values={**matched.values, "entity": entity_uuid})
+    return _fact_page("connections", matched, wanted, window)
+
+
+def reading_series(
+    entity_uuid: str | None,
+    wanted: FactFilter,
+    zone: str,
+    limit: int,
+    months: int,
+    changed: Sequence[Row] | None = None,
+) -> tuple[Query, Query]:
+    """What is shown of each series of the readings, and the means of their months."""
+    if entity_uuid is None:
+        found = "MATCH ()-[e:RELATES_TO]->() WHERE e.group_id IN $groups AND"
+    elif wanted.own_measures and wanted.direction != "out":
+        found = _or_measured(wanted.direction)
+    else:
+        found = f"{_PATTERNS[wanted.direction]} WHERE"
+    matched = facts_matched(found, wanted, changed=changed)
+    columns = matched.columns
+    values = {**matched.values, "entity": entity_uuid, "zone": zone, "limit": limit, "months": months}
+    readings = f"""{matched.text}
+      WITH e, coalesce({columns.valid_at}, {columns.reference_time}, e.created_at) AS at, {columns.voided} AS wrong
+      WHERE e.kind = 'reading' AND e.measure IS NOT NULL AND NOT coalesce(wrong, false)
+      WITH e, at, toLower(e.measure) AS measure, coalesce(e.{VALUE_KIND}, '') AS kind, e.{VALUE_NUMBER} AS number,
+        startNode(e).uuid AS source"""
+    number = "[x IN r WHERE x.number IS NOT NULL]"
+    return (
+        Query(
+            "series of readings",
+            f"""{readings} ORDER BY at, e.created_at, e.uuid
+            WITH source, startNode(e).name AS name, measure, kind, number, {{told: e.measure, value: e.value,
+              unit: e.unit, at: toString(at), number: number}} AS point
+            WITH source, name, measure, kind, collect(point) AS r
+            WITH source, name, measure, kind, r, {number} AS n
+            RETURN source, name, measure, kind, size(r) AS readings, size(n) AS numbers, r[0] AS first, r[-1] AS last,
+              reduce(b = n[0], x IN n | CASE WHEN x.number < b.number THEN x ELSE b END) AS least,
+              reduce(b = n[0], x IN n | CASE WHEN x.number > b.number THEN x ELSE b END) AS most
+            ORDER BY readings DESC, source, measure, kind LIMIT $limit""",
+            values,
+        ),
+        Query(
+            "means of readings",
+            f"""{readings} WHERE number IS NOT NULL
+            WITH source, measure, kind, number,
+              substring(toString(datetime({{datetime: at, timezone: $zone}})), 0, 7) AS month
+            WITH source, measure, kind, month, avg(number) AS mean
+            RETURN source, measure, kind, month, mean ORDER BY month DESC, source, measure, kind LIMIT $months""",
+            values,
+        ),
+    )
+
+
+def _or_measured(direction: Direction) -> str:
+    """The facts of an entity, and the readings whose measure it is."""
+    return f"""CALL () {{ {_PATTERNS[direction]} RETURN e
+      UNION MATCH ()-[e:RELATES_TO]->() WHERE e.group_id IN $groups AND {OF_OWN_MEASURES} RETURN e }} WITH e WHERE"""
 
 
 def group_facts(wanted: FactFilter, window: Window, changed: Sequence[Row] | None = None) -> tuple[Query, Query]:
@@ -315,6 +381,18 @@ def neighbour_counts(entity_uuid: str, wanted: FactFilter, limit: int, changed: 
         f"""{matched.text} WITH o, count(e) AS facts
         RETURN o.uuid AS uuid, coalesce(o.name, '') AS name, facts ORDER BY facts DESC, name, uuid LIMIT $limit""",
         {**matched.values, "limit": limit},
+    )
+
+
+def kind_counts(entity_uuid: str, wanted: FactFilter, limit: int, changed: Sequence[Row] | None = None) -> Query:
+    """Most facts first, then by kind and name; what Graphiti wrote has no kind and counts as a state."""
+    matched = _connected(entity_uuid, wanted, changed)
+    return Query(
+        "kinds",
+        f"""{matched.text} WITH CASE WHEN e.kind IN $kinds THEN e.kind ELSE 'state' END AS kind, e
+        WITH kind, CASE kind WHEN 'reading' THEN coalesce(e.measure, e.name) ELSE e.name END AS name, count(e) AS facts
+        RETURN kind, name, facts ORDER BY facts DESC, kind, name LIMIT $limit""",
+        {**matched.values, "kinds": get_args(FactKind), "limit": limit},
     )
 
 

@@ -12,6 +12,7 @@ from itertools import accumulate, product
 from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from graphiti_pkm.core.model.names import fold, joined_words, name_beginnings, word_parts
+from graphiti_pkm.core.model.passages import without_left_out
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter
 from graphiti_pkm.core.model.records import Name
 from graphiti_pkm.storage.graph.queries.facts import facts_matched
@@ -67,6 +68,7 @@ def searchable(text: str) -> str:
 
 def searchable_with_parts(text: str) -> str:
     """As ``searchable``, with hyphenated words as one, and with parts of words, by which inner words are found."""
+    text = without_left_out(text)
     parts = map(_cut, (*dict.fromkeys(joined_words(text)), *word_parts(text)))
     return " ".join((searchable(text), *parts))
 

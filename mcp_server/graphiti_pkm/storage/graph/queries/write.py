@@ -17,7 +17,8 @@ DIMENSION = "MERGE (m:Meta {id: 'database'}) SET m.dimension = coalesce(m.dimens
 
 EPISODES = """MERGE (e:Episodic {uuid: r.uuid}) SET e = r.properties
 MERGE (s:SearchText {id: r.uuid})
-SET s.scope = r.scope, s.text = r.text, s.corrected = coalesce(s.corrected, false) OR r.corrected
+SET s.scope = r.scope, s.text = r.text, s.corrected = coalesce(s.corrected, false) OR r.corrected,
+  s.confidential = coalesce(s.confidential, false) OR r.confidential
 MERGE (s)-[:OF]->(e)"""
 
 ENTITIES = """MERGE (n:Entity {uuid: r.uuid})
@@ -48,7 +49,7 @@ SET e.episodes = r.episodes, e.valid_at = r.valid_at, e.invalid_at = r.invalid_a
   e.voided = r.voided, e.reference_time = coalesce(r.reference_time, e.reference_time),
   e.quote = coalesce(r.quote, e.quote), e.quote_start = coalesce(r.quote_start, e.quote_start),
   e.quote_end = coalesce(r.quote_end, e.quote_end),
-  e.quote_episode_uuid = coalesce(r.quote_episode_uuid, e.quote_episode_uuid)"""
+  e.quote_episode_uuid = coalesce(r.quote_episode_uuid, e.quote_episode_uuid), e += r.attributes"""
 
 LOSE_NAMES = (
     "MATCH (k:Name {id: r.id}) WHERE r.is_lost AND k.entity_uuid = r.entity_uuid DELETE k",

@@ -8,6 +8,7 @@ from datetime import datetime, tzinfo
 from graphiti_pkm.core.health import LastWrite
 from graphiti_pkm.core.model.places import Place, Stretch
 from graphiti_pkm.core.model.queries import (
+    Companion,
     EntityFilter,
     EpisodeFilter,
     EpisodeHit,
@@ -15,9 +16,11 @@ from graphiti_pkm.core.model.queries import (
     FactFilter,
     FactPage,
     GroupSize,
+    KindCount,
     NameBook,
     NeighbourCount,
     NewestOf,
+    ReadingSeries,
     TimelineSummary,
     VectorIndex,
     Window,
@@ -46,6 +49,7 @@ from graphiti_pkm.storage.graph.sqlite import (
     facts,
     lookups,
     sagas,
+    series,
     vectors,
     words,
     writing,
@@ -106,6 +110,11 @@ class Facts(SqlitePart):
     async def group_facts(self, wanted: FactFilter, window: Window) -> FactPage:
         return await self._file.read(lambda db: facts.group_facts(db, wanted, window))
 
+    async def reading_series(
+        self, entity_uuid: str | None, wanted: FactFilter, zone: str, limit: int, months: int
+    ) -> list[ReadingSeries]:
+        return await self._file.read(lambda db: series.reading_series(db, entity_uuid, wanted, zone, limit, months))
+
     async def facts_under(self, uuids: Sequence[str], wanted: FactFilter) -> list[Fact]:
         return await self._file.read(lambda db: facts.under(db, uuids, wanted))
 
@@ -122,6 +131,9 @@ class Facts(SqlitePart):
 
     async def neighbour_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[NeighbourCount]:
         return await self._file.read(lambda db: facts.neighbour_counts(db, entity_uuid, wanted, limit))
+
+    async def kind_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[KindCount]:
+        return await self._file.read(lambda db: facts.kind_counts(db, entity_uuid, wanted, limit))
 
     async def newest_facts(
         self,
@@ -167,7 +179,7 @@ class Facts(SqlitePart):
     async def relations(self, group_id: str, limit: int) -> dict[str, int]:
         return await self._file.read(lambda db: lookups.relations(db, group_id, limit))
 
-    async def measures(self, group_id: str, source_uuid: str, limit: int) -> dict[str, int]:
+    async def measures(self, group_id: str, source_uuid: str | None, limit: int) -> dict[str, int]:
         return await self._file.read(lambda db: lookups.measures(db, group_id, source_uuid, limit))
 
     async def readings(self, group_id: str, source_uuid: str, measure_key: str, limit: int) -> tuple[list[Fact], int]:
@@ -199,6 +211,10 @@ class Episodes(SqlitePart):
     async def timeline_summary(self, entity_uuid: str, wanted: EpisodeFilter, zone: tzinfo) -> TimelineSummary:
         wanted = wanted.model_copy(update={"entity_uuid": entity_uuid})
         return await self._file.read(lambda db: episodes.timeline_summary(db, wanted, zone))
+
+    async def mentioned_with(self, entity_uuid: str, wanted: EpisodeFilter, newest: int, limit: int) -> list[Companion]:
+        wanted = wanted.model_copy(update={"entity_uuid": entity_uuid})
+        return await self._file.read(lambda db: episodes.mentioned_with(db, wanted, newest, limit))
 
     async def recent_episodes(self, wanted: EpisodeFilter, window: Window) -> EpisodePage:
         return await self._file.read(lambda db: episodes.page(db, wanted, window))

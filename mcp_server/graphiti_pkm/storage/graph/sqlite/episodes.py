@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime, tzinfo
 
 from graphiti_pkm.core.model.places import Place, Steps, Stretch
-from graphiti_pkm.core.model.queries import EpisodeFilter, EpisodePage, TimelineSummary, Window
+from graphiti_pkm.core.model.queries import Companion, EpisodeFilter, EpisodePage, TimelineSummary, Window
 from graphiti_pkm.core.model.records import Entity, Episode
 from graphiti_pkm.storage.graph.ordering import in_order
 from graphiti_pkm.storage.graph.sqlite import lookups, values
@@ -115,6 +115,21 @@ def timeline_summary(db: sqlite3.Connection, wanted: EpisodeFilter, zone: tzinfo
         total=sum(row["n"] for row in spans),
         counts=tuple((moment(row["first"]), row["n"]) for row in spans),
     )
+
+
+def mentioned_with(db: sqlite3.Connection, wanted: EpisodeFilter, newest: int, limit: int) -> list[Companion]:
+    """Most often first, then by name."""
+    table, recorded, where, parameters = _source(wanted)
+    found = db.execute(
+        f"""SELECT n.uuid, n.name, count(*) AS often FROM (
+          SELECT x.episode_uuid AS uuid FROM {table} WHERE {where}
+          ORDER BY x.valid_at DESC, x.{recorded} DESC, x.episode_uuid LIMIT :newest) k
+        JOIN mention o ON o.episode_uuid = k.uuid AND o.entity_uuid <> :entity
+        JOIN entity n ON n.uuid = o.entity_uuid AND n.group_id {IN_GROUPS}
+        GROUP BY n.uuid ORDER BY often DESC, n.name, n.uuid LIMIT :limit""",
+        {**parameters, "newest": newest, "limit": limit},
+    )
+    return [Companion(entity_uuid=row["uuid"], name=row["name"], episodes=row["often"]) for row in found]
 
 
 def by_uuids(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Episode]:

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from graphiti_pkm.core.model.queries import FactFilter, FactPage, NeighbourCount, Window
-from graphiti_pkm.core.model.records import Fact
+from graphiti_pkm.core.model.queries import FactFilter, FactPage, KindCount, NeighbourCount, Window
+from graphiti_pkm.core.model.records import BECAUSE_OF, Fact
 from graphiti_pkm.storage.graph.ordering import in_order
 from graphiti_pkm.storage.graph.sqlite import values
 from graphiti_pkm.storage.graph.sqlite.file import Row
-from graphiti_pkm.storage.graph.sqlite.schema import DAWN, DUSK
+from graphiti_pkm.storage.graph.sqlite.schema import DAWN, DUSK, HAS_CAUSE
 from graphiti_pkm.storage.graph.sqlite.values import as_list, instant_key, micros
 
 _UNLIKE_STATES = "('event', 'plan', 'reading')"
@@ -68,12 +68,32 @@ _WAS_CURRENT = f"""CASE WHEN {_PAST.expired_at} IS NOT NULL AND {_PAST.invalid_a
   WHEN f.kind IN {_UNLIKE_STATES} THEN 0 ELSE 1 END"""
 
 
+_BECAUSE_OF = f"json_extract(f.attributes, '$.{BECAUSE_OF}')"
+_HAS_CAUSE = HAS_CAUSE.format(fact="f.")
+"""As it stands in the index."""
+_CAUSE = f"""coalesce((SELECT x.name FROM entity x WHERE x.uuid = {_BECAUSE_OF} AND x.group_id = f.group_id),
+    (SELECT x.text FROM fact x WHERE x.uuid = {_BECAUSE_OF} AND x.group_id = f.group_id), '') AS cause"""
+
+
+_OUTCOME = """CASE WHEN f.kind = 'plan' AND f.expired_at IS NOT NULL THEN (SELECT CASE
+    WHEN r.uuid IS NULL THEN 'dropped'
+    WHEN r.kind <> 'plan' AND r.source_uuid = f.source_uuid AND r.target_uuid = f.target_uuid
+      AND coalesce(r.value, '') = coalesce(f.value, '') THEN 'fulfilled' ELSE 'replaced' END
+    FROM change x LEFT JOIN fact r ON r.uuid = x.replaced_by WHERE x.fact_uuid = f.uuid AND x.kind = 'retired'
+    ORDER BY x.recorded_at DESC, x.place DESC LIMIT 1) END AS outcome"""
+"""As ``core.facts.rules.outcome_of`` says it."""
+_PLAN_ENDED = """(SELECT coalesce(t.valid_at, x.invalid_at, x.recorded_at) FROM change x
+    LEFT JOIN episode t ON t.uuid = x.episode_uuid WHERE x.fact_uuid = f.uuid AND x.kind = 'retired'
+    ORDER BY x.recorded_at DESC, x.place DESC LIMIT 1)"""
+"""When a plan was over: at the time of the note that said so, else on the given day."""
+
+
 def columns(held: _Values = _PRESENT) -> str:
     """A whole fact ``f`` with the names of its ends; expects ``ENDS``."""
     own = ", ".join(f"{text} AS {column}" for column, text in held)
     return f"""f.uuid, f.group_id, f.source_uuid, f.target_uuid, s.name AS source_name, o.name AS target_name,
   f.relation, f.text, f.kind, f.measure, f.value, f.unit, f.quote, f.quote_start, f.quote_end, f.quote_episode_uuid,
-  f.created_at, f.attributes, {own}, {EPISODES} AS episodes"""
+  f.created_at, f.attributes, {_CAUSE}, {_OUTCOME}, {own}, {EPISODES} AS episodes"""
 
 
 COLUMNS = columns()
@@ -130,10 +150,16 @@ def _recorded(wanted: FactFilter) -> tuple[list[str], dict[str, object]]:
         parameters["known_at"] = micros(wanted.known_at)
         parts.append(_SAID_BY_THEN if wanted.by_reference_time else "f.created_at <= :known_at")
     if wanted.as_of is not None:
-        parts.append(f"f.kind NOT IN {_UNLIKE_STATES}")
+        open_then = "f.kind = 'plan' AND coalesce(f.reference_time, f.created_at) <= :as_of"
+        parts.append(open_then if wanted.asks_open_plans else f"f.kind NOT IN {_UNLIKE_STATES}")
     for name, asked, part in (
         ("relations", wanted.relations, "f.relation IN (SELECT value FROM json_each(:relations))"),
         ("kinds", wanted.kinds, "f.kind IN (SELECT value FROM json_each(:kinds))"),
+        (
+            "because_of",
+            wanted.because_of,
+            f"{_HAS_CAUSE} AND {_BECAUSE_OF} IN (SELECT value FROM json_each(:because_of))",
+        ),
         (
             "labels",
             () if "Entity" in wanted.labels else wanted.labels,  # which all of them are
@@ -145,12 +171,18 @@ def _recorded(wanted: FactFilter) -> tuple[list[str], dict[str, object]]:
             parts.append(part)
             parameters[name] = as_list(asked)
     if wanted.neighbour_uuid:
-        parts.append(":neighbour IN (f.source_uuid, f.target_uuid)")
+        own = f" OR {_OF_OWN_MEASURES}" if wanted.own_measures else ""
+        parts.append(f"(:neighbour IN (f.source_uuid, f.target_uuid){own})")
         parameters["neighbour"] = wanted.neighbour_uuid
-    if wanted.series is not None:
-        parts.append("f.kind = 'reading' AND f.source_uuid = :series_source AND lowered(f.measure) = :series_measure")
-        parameters["series_source"], parameters["series_measure"] = wanted.series
+    if wanted.measures:
+        parts.append("f.kind = 'reading' AND f.measure IN (SELECT value FROM json_each(:measures))")
+        parameters["measures"] = as_list(wanted.measures)
+    if wanted.own_measures:
+        parameters["own_measures"] = as_list(wanted.own_measures)
     return parts, parameters
+
+
+_OF_OWN_MEASURES = "f.kind = 'reading' AND f.measure IN (SELECT value FROM json_each(:own_measures))"
 
 
 def _values_of(wanted: FactFilter, held: _Values) -> tuple[list[str], dict[str, object]]:
@@ -160,7 +192,8 @@ def _values_of(wanted: FactFilter, held: _Values) -> tuple[list[str], dict[str, 
     known_from = f"coalesce({held.valid_at}, {held.reference_time})"
     if wanted.as_of is not None:
         parameters["as_of"] = micros(wanted.as_of)
-        parts += [f"NOT {held.voided}", f"({held.expired_at} IS NULL OR {held.invalid_at} IS NOT NULL)"]
+        over = f":as_of < {_PLAN_ENDED}" if wanted.asks_open_plans else f"{held.invalid_at} IS NOT NULL"
+        parts += [f"NOT {held.voided}", f"({held.expired_at} IS NULL OR {over})"]
         if wanted.status is None:
             parts.append(f"({held.valid_at} IS NULL OR {held.valid_at} <= :as_of)")
             parts.append(f"({held.invalid_at} IS NULL OR {held.invalid_at} > :as_of)")
@@ -175,7 +208,7 @@ def _values_of(wanted: FactFilter, held: _Values) -> tuple[list[str], dict[str, 
             parameters[name] = micros(instant)
     if wanted.only_current:
         parts.append(f"{IS_CURRENT if held == _PRESENT else _WAS_CURRENT} = 1")
-    if wanted.status is not None:
+    if wanted.status is not None and not wanted.asks_open_plans:
         parts.append(f"{_status(wanted, held)} = :status")
         parameters["status"] = wanted.status
     return parts, parameters
@@ -206,7 +239,17 @@ _ENTITY_ENDS = {
 
 def connections(db: sqlite3.Connection, entity_uuid: str, wanted: FactFilter, window: Window) -> FactPage:
     """A page of one entity's facts with its sort keys, and the total."""
-    return _page(db, _ENTITY_ENDS[wanted.direction], {"entity": entity_uuid}, wanted, window)
+    return _page(db, ends_of(entity_uuid, wanted), {"entity": entity_uuid}, wanted, window)
+
+
+def ends_of(entity_uuid: str | None, wanted: FactFilter) -> tuple[str, ...]:
+    """Conditions whose facts together are those of an entity, or of the groups; each is walked by its index."""
+    if entity_uuid is None:
+        return _GROUP
+    ends: tuple[str, ...] = _ENTITY_ENDS[wanted.direction]
+    if wanted.own_measures and wanted.direction != "out":
+        ends = (*ends, f"{_OF_OWN_MEASURES} AND :entity NOT IN (f.source_uuid, f.target_uuid)")
+    return ends
 
 
 def group_facts(db: sqlite3.Connection, wanted: FactFilter, window: Window) -> FactPage:
@@ -308,6 +351,22 @@ def neighbour_counts(db: sqlite3.Connection, entity_uuid: str, wanted: FactFilte
         {**asked.values, "entity": entity_uuid, "limit": limit},
     )
     return [NeighbourCount(entity_uuid=row["uuid"], name=row["name"], facts=row["facts"]) for row in found]
+
+
+def kind_counts(db: sqlite3.Connection, entity_uuid: str, wanted: FactFilter, limit: int) -> list[KindCount]:
+    """Most facts first, then by kind and name."""
+    asked = condition(wanted)
+    each = " UNION ALL ".join(
+        f"""SELECT f.kind AS kind, CASE f.kind WHEN 'reading' THEN coalesce(f.measure, f.relation) ELSE f.relation END
+        AS name FROM fact f {asked.join} WHERE {end} AND {asked.where}"""
+        for end in _ENTITY_ENDS[wanted.direction]
+    )
+    found = db.execute(
+        f"""SELECT kind, name, count(*) AS facts FROM ({each}) GROUP BY kind, name
+        ORDER BY facts DESC, kind, name LIMIT :limit""",
+        {**asked.values, "entity": entity_uuid, "limit": limit},
+    )
+    return [KindCount(kind=row["kind"], name=row["name"], facts=row["facts"]) for row in found]
 
 
 def by_uuids(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Fact]:

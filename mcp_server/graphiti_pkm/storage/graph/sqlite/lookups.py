@@ -105,14 +105,16 @@ def relations(db: sqlite3.Connection, group_id: str, limit: int) -> dict[str, in
     return {row["relation"]: row["uses"] for row in found}
 
 
-_READINGS = """fact f WHERE f.source_uuid = :entity AND f.group_id = :group AND f.kind = 'reading'
+_READINGS_OF_GROUP = """fact f WHERE f.group_id = :group AND f.kind = 'reading'
   AND f.measure IS NOT NULL AND NOT f.voided"""
+_READINGS = f"{_READINGS_OF_GROUP} AND f.source_uuid = :entity"
 
 
-def measures(db: sqlite3.Connection, group_id: str, source_uuid: str, limit: int) -> dict[str, int]:
+def measures(db: sqlite3.Connection, group_id: str, source_uuid: str | None, limit: int) -> dict[str, int]:
     """Most used first."""
+    readings = _READINGS_OF_GROUP if source_uuid is None else _READINGS
     found = db.execute(
-        f"SELECT measure, count(*) AS uses FROM {_READINGS} GROUP BY measure ORDER BY uses DESC, measure LIMIT :limit",
+        f"SELECT measure, count(*) AS uses FROM {readings} GROUP BY measure ORDER BY uses DESC, measure LIMIT :limit",
         {"entity": source_uuid, "group": group_id, "limit": limit},
     )
     return {row["measure"]: row["uses"] for row in found}

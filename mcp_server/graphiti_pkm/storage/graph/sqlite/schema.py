@@ -9,7 +9,7 @@ import sqlite3
 
 from graphiti_pkm.errors import ConfigurationError, NewerSchema
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 OLDEST_SQLITE = (3, 37, 0)
 """The first with STRICT tables."""
 
@@ -328,7 +328,16 @@ END;
     for table in ("episode", "entity")
 )
 
-_MIGRATIONS = (_FIRST, _GRAPHITI, _UPDATES)
+HAS_CAUSE = "instr({fact}attributes, '\"because_of\"') > 0"
+"""True of every fact that follows from something; no function of JSON may stand in an index of older versions."""
+
+_CAUSES = f"""
+ALTER TABLE episode ADD COLUMN confidential INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX fact_because_of ON fact (group_id) WHERE {HAS_CAUSE.format(fact="")};
+CREATE INDEX fact_measure ON fact (group_id, measure) WHERE kind = 'reading';
+"""
+
+_MIGRATIONS = (_FIRST, _GRAPHITI, _UPDATES, _CAUSES)
 """The n-th leads from version n to n + 1; a published one never changes."""
 
 

@@ -82,7 +82,8 @@ def checked_row(values: Sequence[object]) -> Sequence[object]:
 
 ENTITY_COLUMNS = "n.uuid, n.group_id, n.name, n.label, n.summary, n.summary_by_model, n.created_at, n.attributes"
 EPISODE_COLUMNS = (
-    "e.uuid, e.group_id, e.name, e.content, e.source, e.source_description, e.valid_at, e.created_at, e.corrected"
+    "e.uuid, e.group_id, e.name, e.content, e.source, e.source_description, e.valid_at, e.created_at, e.corrected, "
+    "e.confidential"
 )
 IN_GROUPS = "IN (SELECT value FROM json_each(:groups))"
 NAME_COLUMNS = "k.key, k.group_id, k.text, k.spellings, k.entity_uuid, k.is_alias, k.is_linkable"
@@ -117,6 +118,7 @@ def episode(row: Row) -> Episode:
         valid_at=moment(row["valid_at"]),
         created_at=moment(row["created_at"]),
         corrected=bool(row["corrected"]),
+        confidential=bool(row["confidential"]),
     )
 
 
@@ -144,6 +146,8 @@ def fact(row: Row) -> Fact:
         voided=bool(row["voided"]),
         episodes=tuple(json.loads(row["episodes"])),
         attributes=json.loads(row["attributes"]),
+        cause=row["cause"],
+        outcome=row["outcome"],
     )
 
 

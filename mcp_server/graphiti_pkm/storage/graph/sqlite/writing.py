@@ -162,8 +162,10 @@ class _Write(Tables):
                 "valid_at": micros(episode.valid_at),
                 "created_at": micros(episode.created_at),
                 "corrected": int(episode.corrected),
+                "confidential": int(episode.confidential),
             },
             corrected="max(corrected, excluded.corrected)",
+            confidential="max(confidential, excluded.confidential)",
         )
         self.episode_words(episode.uuid, episode.group_id, episode.name, episode.content)
 
@@ -255,7 +257,8 @@ class _Write(Tables):
             """UPDATE fact SET valid_at = ?, invalid_at = ?, expired_at = ?, voided = ?,
             reference_time = coalesce(?, reference_time), quote = coalesce(?, quote),
             quote_start = coalesce(?, quote_start), quote_end = coalesce(?, quote_end),
-            quote_episode_uuid = coalesce(?, quote_episode_uuid) WHERE uuid = ?""",
+            quote_episode_uuid = coalesce(?, quote_episode_uuid), attributes = json_patch(attributes, ?)
+            WHERE uuid = ?""",
             (
                 known_micros(update.valid_at),
                 known_micros(update.invalid_at),
@@ -266,6 +269,7 @@ class _Write(Tables):
                 update.quote_start,
                 update.quote_end,
                 update.quote_episode_uuid,
+                values.stored_attributes(update.attributes),
                 update.uuid,
             ),
         ).rowcount

@@ -63,12 +63,16 @@ QUESTIONS: dict[str, Callable[[SqliteGraph, str, str, str], Any]] = {
         entity, FACTS.model_copy(update={"known_at": at(2026, 2)}), PAGE
     ),
     "facts of the group": lambda g, _, __, ___: g.facts.group_facts(FACTS, PAGE),
+    "facts that follow from another": lambda g, entity, _, fact: g.facts.group_facts(
+        FACTS.model_copy(update={"because_of": (entity, fact), "only_current": True}), PAGE
+    ),
     "facts of episodes": lambda g, _, episode, __: g.facts.facts_of_episodes([episode], [GROUP], 5),
     "facts between": lambda g, entity, _, __: g.facts.facts_between(GROUP, [(entity, entity)], 5),
     "facts with a relation": lambda g, entity, _, __: g.facts.facts_with_relation(GROUP, [(entity, "KNOWS")], 5),
     "retired by an episode": lambda g, _, episode, __: g.facts.retired_by_episode(episode, [GROUP], 5),
     "retired by a fact": lambda g, _, __, fact: g.facts.retired_by_fact(fact, [GROUP], 5),
     "neighbours": lambda g, entity, _, __: g.facts.neighbour_counts(entity, FACTS, 5),
+    "kinds": lambda g, entity, _, __: g.facts.kind_counts(entity, FACTS, 5),
     "readings": lambda g, entity, _, __: g.facts.readings(GROUP, entity, "sleep", 5),
     "facts by uuid": lambda g, _, __, fact: g.records.get_facts([fact], [GROUP]),
     "uuids by prefix": lambda g, _, __, fact: g.records.find_uuids("fact", fact[:8], [GROUP], 5),
@@ -78,6 +82,7 @@ QUESTIONS: dict[str, Callable[[SqliteGraph, str, str, str], Any]] = {
     "entity page": lambda g, _, __, ___: g.records.entity_page(ENTITIES, PAGE),
     "timeline": lambda g, entity, _, __: g.episodes.timeline(entity, EPISODES, PAGE),
     "timeline summary": lambda g, entity, _, __: g.episodes.timeline_summary(entity, EPISODES, UTC),
+    "mentioned with": lambda g, entity, _, __: g.episodes.mentioned_with(entity, EPISODES, 5, 5),
     "recent episodes": lambda g, _, __, ___: g.episodes.recent_episodes(EPISODES, PAGE),
     "episode entities": lambda g, _, episode, __: g.episodes.episode_entities([episode], [GROUP], PAGE),
     "passages": lambda g, _, episode, __: g.episodes.passages(episode, without_vector=True, limit=5),

@@ -1,0 +1,342 @@
+"""Reads dates with the precision in which they are told: "2017", "autumn 2026", "end of March", "last week".
+
+A date is a period; its first instant is what is stored, its words are kept beside. Only the forms below are read:
+nothing is guessed. A date without a year, and words such as "yesterday", count from the note; "last week" is kept as
+"the week of 2026-03-02". Seasons are those of the northern hemisphere and begin with their month.
+"""
+
+import re
+from calendar import monthrange
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Literal, TypeAlias
+
+from graphiti_pkm.core.model.record import Record
+from graphiti_pkm.core.model.times import TimePoint, in_zone, parse_time, shifted
+from graphiti_pkm.errors import InvalidInput
+
+TOLD_START, TOLD_END = "told_start", "told_end"
+"""Attributes of a fact: the words of its start and end, where these are less precise than a day."""
+
+Lean: TypeAlias = Literal["past", "future"] | None
+"""Which year a date without one is of: the last one of what has happened, the next one of what is planned."""
+
+_Days: TypeAlias = tuple[date, date]
+"""First day, and the day after the last."""
+_Read: TypeAlias = "tuple[_Days, str | None]"
+"""Days and the words to keep; none for a day."""
+_Match: TypeAlias = "re.Match[str]"
+
+_LONGEST = 60
+_NEAR = timedelta(days=31)
+"""A state of "31 December" is of the year in which that is so near to the note, if it is in one only."""
+_FIRST_YEAR = 1900
+"""Notes of earlier times say their dates in full: weeks and months are not counted from them."""
+_DECEMBER = 12
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_NAMES = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+_NUMBERS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_DAYS_FROM = {"day before yesterday": -2, "yesterday": -1, "today": 0, "tomorrow": 1, "day after tomorrow": 2}
+_WHICH = {"last": -1, "this": 0, "next": 1}
+
+_MONTH = (
+    r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|"
+    r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+)
+_YEAR = r"(?P<year>[0-9]{4})"
+_DAY = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?"
+_SEASON = r"(?P<season>spring|summer|autumn|fall|winter)"
+_WARM_SEASON = r"(?P<season>spring|summer|autumn|fall)"
+_PART = r"(?:(?P<part>early|mid|late)[ -]|(?P<edge>beginning|start|middle|end) of )"
+_COUNT = r"(?P<count>[0-9]{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+_UNIT = r"(?P<unit>day|week|month|year)"
+_BEFORE = re.compile(r"^(?:(?:in|on|at|since|from|until|till|during|the) )*")
+_FORMS = (
+    "2026-03-14, 2026-03-14T09:30:00+01:00, 2026-03, 2026, 14 March 2026, May 2017, autumn 2026, winter 2026/27, "
+    "Q3 2026, 1990s, end of March 2026, early 2017, by autumn 2027, yesterday, last week, 3 months ago, in 2 weeks"
+)
+
+
+class ToldDate(Record):
+    """A period ``[start, end)``; ``words``: how it is shown, None where the first instant says it all."""
+
+    start: datetime
+    end: datetime
+    words: str | None = None
+
+    def holds(self, other: "ToldDate") -> bool:
+        """Whether another date lies within this one; a date told as "by autumn" has no beginning."""
+        begins = (self.words or "").startswith("by ") or self.start <= other.start
+        return begins and other.end <= self.end
+
+
+class _Undecided(Exception):
+    """The text is understood, but not which date it means."""
+
+
+def told_date(text: str, zone: tzinfo, field: str, reference: datetime | None, lean: Lean = None) -> ToldDate:
+    """The date that ``text`` tells in a note of ``reference``; ``field`` is named in the error.
+
+    Raises:
+        InvalidInput: it has none of the forms, there is no such day, or its year is not said and not clear.
+    """
+    given = text.strip()
+    try:
+        found = _read(given, zone, reference, lean)
+    except (ValueError, OverflowError):
+        raise _wrong(field, given, "there is no such date in the calendar. Nothing was stored.") from None
+    except _Undecided as error:
+        raise _wrong(field, given, f"{error} Nothing was stored.") from None
+    if found is None:
+        raise _wrong(field, given, f"is not a date. Use {_FORMS}. Nothing was stored.")
+    return found
+
+
+def date_at(at: datetime, words: object, zone: tzinfo) -> ToldDate:
+    """A stored instant with the words kept beside it, if these are of this instant; else its day or its minute."""
+    if isinstance(words, str):
+        try:
+            found = _read(words, zone, None, None)
+        except (ValueError, OverflowError, _Undecided):
+            found = None
+        if found is not None and found.start == at:
+            return found
+    local = in_zone(at, zone)
+    length = timedelta(days=1) if local.time() == time() else timedelta(minutes=1)
+    if local.second or local.microsecond:
+        length = timedelta(microseconds=1)
+    return ToldDate(start=at, end=shifted(at, length))
+
+
+def words_at(at: datetime | None, words: object, zone: tzinfo) -> str | None:
+    """The words kept beside an instant, if they are of this instant."""
+    return None if at is None or words is None else date_at(at, words, zone).words
+
+
+def without_told(attributes: Mapping[str, object]) -> dict[str, object]:
+    """A fact's attributes without the words of its dates."""
+    return {name: value for name, value in attributes.items() if name not in {TOLD_START, TOLD_END}}
+
+
+def _wrong(field: str, given: str, what: str) -> InvalidInput:
+    shown = repr(given) if len(given) <= _LONGEST else "this text"
+    return InvalidInput(f"{field}: {shown} {what}" if what.startswith("is ") else f"{field}: {shown}: {what}")
+
+
+def _read(given: str, zone: tzinfo, reference: datetime | None, lean: Lean) -> ToldDate | None:
+    if not given.isascii() or len(given) > _LONGEST:
+        return None
+    text = " ".join(given.lower().split())
+    is_by = text.startswith("by ")
+    text = text.removeprefix("by ")
+    today = None if reference is None else in_zone(reference, zone).date()
+    lean = "past" if text.startswith("since ") else lean
+    found = _iso(given[3:] if is_by else given, zone) or _in_words(text, zone, today, lean)
+    if found is None or not is_by:
+        return found
+    return found.model_copy(update={"words": f"by {found.words or in_zone(found.start, zone).date().isoformat()}"})
+
+
+def _iso(given: str, zone: tzinfo) -> ToldDate | None:
+    try:
+        point = parse_time(given, zone)
+    except InvalidInput:
+        return None
+    return ToldDate(start=point.instant, end=_end_of(point, zone), words=_iso_words(point, zone))
+
+
+def _end_of(point: TimePoint, zone: tzinfo) -> datetime:
+    day = in_zone(point.instant, zone).date()
+    if point.precision == "instant":
+        return shifted(point.instant, timedelta(minutes=1))
+    lengths = {"day": 1, "month": monthrange(day.year, day.month)[1], "year": (date(day.year, 12, 31) - day).days + 1}
+    return shifted(_midnight(day, zone), timedelta(days=lengths[point.precision]))
+
+
+def _iso_words(point: TimePoint, zone: tzinfo) -> str | None:
+    day = in_zone(point.instant, zone).date()
+    return {"year": f"{day.year:04d}", "month": f"{day.year:04d}-{day.month:02d}"}.get(point.precision)
+
+
+def _in_words(text: str, zone: tzinfo, today: date | None, lean: Lean) -> ToldDate | None:
+    bare = _BEFORE.sub("", text, count=1)
+    for form in dict.fromkeys((text, bare)):
+        for rule, read in _RULES:
+            if match := rule.fullmatch(form):
+                (first, after), words = read(match, today, lean)
+                return ToldDate(start=_midnight(first, zone), end=_midnight(after, zone), words=words)
+    return None
+
+
+def _month_day(match: _Match, today: date | None, lean: Lean) -> _Read:
+    number, day = _number_of(match), int(match["day"])
+    return _in_year(match, today, lean, lambda year: _one(date(year, number, day))), None
+
+
+def _whole_month(match: _Match, today: date | None, lean: Lean) -> _Read:
+    number = _number_of(match)
+    days = _in_year(match, today, lean, lambda year: _months(year, number, 1))
+    return days, f"{_NAMES[number - 1]} {days[0].year:04d}"
+
+
+def _season(match: _Match, today: date | None, lean: Lean) -> _Read:
+    name, number = match["season"], _SEASONS[match["season"]]
+    to = match["to"]
+    if number != _DECEMBER and to:
+        raise ValueError("only a winter lies in two years")
+    is_right = bool(to) and int(to) == (int(match["year"]) + 1) % 10 ** len(to)
+    if number == _DECEMBER and match["year"] and not is_right:
+        raise _Undecided("a winter lies in two years: send for example winter 2026/27.")
+    days = _in_year(match, today, lean, lambda year: _months(year, number, 3))
+    year = days[0].year
+    return days, f"{name} {year:04d}" + (f"/{(year + 1) % 100:02d}" if number == _DECEMBER else "")
+
+
+def _part_of_month(match: _Match, today: date | None, lean: Lean) -> _Read:
+    number, part = _number_of(match), match["part"] or match["edge"]
+
+    def days_of(year: int) -> _Days:
+        first, after = _months(year, number, 1)
+        third, late = first.replace(day=11), first.replace(day=21)
+        last = after - timedelta(days=7)
+        return {"early": (first, third), "late": (late, after), "end": (last, after)}.get(
+            part, (first, first + timedelta(days=7)) if part in {"beginning", "start"} else (third, late)
+        )
+
+    days = _in_year(match, today, lean, days_of)
+    return days, _part_words(match, f"{_NAMES[number - 1]} {days[0].year:04d}")
+
+
+def _part_of_year(match: _Match, _today: date | None, _lean: Lean) -> _Read:
+    year, part = int(match["year"]), match["part"] or match["edge"]
+    first, count = {"early": (1, 4), "late": (9, 4), "end": (12, 1), "mid": (5, 4), "middle": (5, 4)}.get(part, (1, 1))
+    return _months(year, first, count), _part_words(match, f"{year:04d}")
+
+
+def _part_of_season(match: _Match, today: date | None, lean: Lean) -> _Read:
+    """One of its three months; parts of a winter, which lies in two years, are told as months."""
+    part, first = match["part"] or match["edge"], _SEASONS[match["season"]]
+    month = first + {"early": 0, "beginning": 0, "start": 0, "mid": 1, "middle": 1}.get(part, 2)
+    days = _in_year(match, today, lean, lambda year: _months(year, month, 1))
+    return days, _part_words(match, f"{match['season']} {days[0].year:04d}")
+
+
+def _part_words(match: _Match, whole: str) -> str:
+    return f"{match['part']} {whole}" if match["part"] else f"the {match['edge']} of {whole}"
+
+
+def _quarter(match: _Match, _today: date | None, _lean: Lean) -> _Read:
+    year, quarter = int(match["year"]), int(match["quarter"])
+    return _months(year, 3 * quarter - 2, 3), f"Q{quarter} {year:04d}"
+
+
+def _decade(match: _Match, _today: date | None, _lean: Lean) -> _Read:
+    first = int(match["decade"])
+    return (date(first, 1, 1), date(first + 10, 1, 1)), f"{first:04d}s"
+
+
+def _week(match: _Match, _today: date | None, _lean: Lean) -> _Read:
+    day = date.fromisoformat(match["date"])
+    return (day, day + timedelta(days=7)), f"the week of {day.isoformat()}"
+
+
+def _near_day(match: _Match, today: date | None, _lean: Lean) -> _Read:
+    return _one(_counted(today) + timedelta(days=_DAYS_FROM[match["near"]])), None
+
+
+def _which(match: _Match, today: date | None, _lean: Lean) -> _Read:
+    return _unit(_counted(today), _WHICH[match["which"]], match["unit"])
+
+
+def _ago(match: _Match, today: date | None, _lean: Lean) -> _Read:
+    return _unit(_counted(today), -_count(match), match["unit"])
+
+
+def _ahead(match: _Match, today: date | None, _lean: Lean) -> _Read:
+    return _unit(_counted(today), _count(match), match["unit"])
+
+
+def _unit(today: date, count: int, unit: str) -> _Read:
+    """The day, week, month or year that lies so many of them ahead."""
+    if unit == "day":
+        return _one(today + timedelta(days=count)), None
+    if unit == "week":
+        monday = today + timedelta(days=7 * count - today.weekday())
+        return (monday, monday + timedelta(days=7)), f"the week of {monday.isoformat()}"
+    if unit == "year":
+        return _months(today.year + count, 1, 12), f"{today.year + count:04d}"
+    year, month = divmod(today.year * 12 + today.month - 1 + count, 12)
+    return _months(year, month + 1, 1), f"{year:04d}-{month + 1:02d}"
+
+
+_RULES: tuple[tuple["re.Pattern[str]", Callable[[_Match, date | None, Lean], _Read]], ...] = (
+    (re.compile(rf"{_DAY} (?:of )?{_MONTH}(?:,? {_YEAR})?"), _month_day),
+    (re.compile(rf"{_MONTH} {_DAY}(?:,? {_YEAR})?"), _month_day),
+    (re.compile(rf"{_MONTH}(?:,? {_YEAR})?"), _whole_month),
+    (re.compile(rf"{_SEASON}(?: (?:of )?{_YEAR}(?:/(?P<to>[0-9]{{2}}|[0-9]{{4}}))?)?"), _season),
+    (re.compile(rf"{_PART}{_MONTH}(?: {_YEAR})?"), _part_of_month),
+    (re.compile(rf"{_PART}{_WARM_SEASON}(?: {_YEAR})?"), _part_of_season),
+    (re.compile(rf"{_PART}{_YEAR}"), _part_of_year),
+    (re.compile(rf"q(?P<quarter>[1-4]) {_YEAR}"), _quarter),
+    (re.compile(r"(?P<decade>[0-9]{3}0)s"), _decade),
+    (re.compile(r"week of (?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})"), _week),
+    (re.compile(rf"(?P<near>{'|'.join(_DAYS_FROM)})"), _near_day),
+    (re.compile(r"(?P<which>last|this|next) (?P<unit>week|month|year)"), _which),
+    (re.compile(rf"{_COUNT} {_UNIT}s? ago"), _ago),
+    (re.compile(rf"in {_COUNT} {_UNIT}s?"), _ahead),
+)
+
+
+def _in_year(match: _Match, today: date | None, lean: Lean, days_of: Callable[[int], _Days]) -> _Days:
+    """The days in the year that is said; without one, those that the note decides."""
+    if match["year"]:
+        return days_of(int(match["year"]))
+    if today is None:
+        raise _Undecided("say the year.")
+    around = [days_of(year) for year in range(today.year - 1, today.year + 2)]
+    last = [days for days in around if days[0] <= today][-1]
+    following = next(days for days in around if days[1] > today)
+    if last == following or lean == "past":
+        return last
+    if lean == "future":
+        return following
+    is_near = (today - last[1] < _NEAR, following[0] - today < _NEAR)
+    if is_near[0] == is_near[1]:
+        raise _Undecided("say the year: the note does not tell which one is meant.")
+    return last if is_near[0] else following
+
+
+def _counted(today: date | None) -> date:
+    """The day from which relative words count."""
+    if today is None:
+        raise _Undecided("say the date itself.")
+    if today.year < _FIRST_YEAR:
+        raise _Undecided(f"it counts from a reference_time before {_FIRST_YEAR}; say the date itself.")
+    return today
+
+
+def _count(match: _Match) -> int:
+    said = match["count"]
+    return int(said) if said.isdigit() else 1 if said in {"a", "an"} else _NUMBERS.index(said)
+
+
+def _number_of(match: _Match) -> int:
+    return _MONTHS.index(match["month"][:3]) + 1
+
+
+def _one(day: date) -> _Days:
+    return day, day + timedelta(days=1)
+
+
+def _months(year: int, first: int, count: int) -> _Days:
+    years, last = divmod(first - 1 + count, 12)
+    return date(year, first, 1), date(year + years, last + 1, 1)
+
+
+def _midnight(day: date, zone: tzinfo) -> datetime:
+    return datetime.combine(day, time(), tzinfo=zone).astimezone(UTC)

@@ -1,0 +1,107 @@
+"""What still rests on something that has fallen: facts and plans that follow from it, or that its own note told."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from graphiti_pkm.core.facts.rules import is_current
+from graphiti_pkm.core.facts.statuses import HAS_STATUS
+from graphiti_pkm.core.model.names import normalise_name
+from graphiti_pkm.core.model.queries import EpisodeFilter, FactFilter, Window
+from graphiti_pkm.core.model.records import Fact
+from graphiti_pkm.core.ports.graph import Graph
+
+MOST_RESTING = 5
+_MOST_FALLEN = 100
+_READ = 50
+"""Facts read of one entity, and of its first note."""
+_ABOUT_ITSELF = frozenset(
+    map(normalise_name, (HAS_STATUS, "DECIDED", "DECIDED_BY", "PROPOSED", "PROPOSED_BY", "HAS_OPTION", "SUPERSEDES"))
+)
+"""Relations that say how something came about or stands, and hold whatever becomes of it."""
+
+_OF_ITS_SOURCE = frozenset(map(normalise_name, (HAS_STATUS, "DECIDED_BY", "PROPOSED_BY")))
+_OF_ITS_TARGET = frozenset(map(normalise_name, ("DECIDED", "PROPOSED")))
+
+
+@dataclass(frozen=True)
+class Resting:
+    """Facts that may not hold any more, and how many there are."""
+
+    facts: tuple[Fact, ...]
+    total: int
+
+
+class RestingFacts:
+    """Reads what rests on what has fallen; the write that makes it fall need not be stored yet."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    async def on_facts(
+        self, group_id: str, fallen: Iterable[str], now: datetime, is_settled: Callable[[str], bool]
+    ) -> Resting:
+        """Current facts and open plans that follow from these facts; ``is_settled``: those the same write concerns."""
+        uuids = tuple(dict.fromkeys(fallen))[:_MOST_FALLEN]
+        return _settled(await self._following(group_id, uuids, now), is_settled) if uuids else Resting((), 0)
+
+    async def on_entity(
+        self, group_id: str, entity_uuid: str, now: datetime, is_settled: Callable[[str], bool]
+    ) -> Resting:
+        """What follows from an entity first, then what is said and planned of it, and what its first note told."""
+        following, around, told = await asyncio.gather(
+            self._following(group_id, (entity_uuid,), now),
+            self._about(group_id, entity_uuid, now),
+            self._told_with(group_id, entity_uuid, now),
+        )
+        beside = [fact for fact in (*around, *told) if normalise_name(fact.relation) not in _ABOUT_ITSELF]
+        unsettled = _settled(following, is_settled)
+        known = {fact.uuid for fact in following.facts}
+        more = {fact.uuid: fact for fact in beside if fact.uuid not in known and not is_settled(fact.uuid)}
+        facts = (*unsettled.facts, *more.values())
+        return Resting(facts[:MOST_RESTING], unsettled.total + len(more))
+
+    async def _following(self, group_id: str, uuids: tuple[str, ...], now: datetime) -> Resting:
+        wanted = FactFilter(group_ids=(group_id,), now=now, because_of=uuids)
+        pages = await asyncio.gather(
+            *(self._graph.facts.group_facts(one, Window(limit=_READ)) for one in _open(wanted))
+        )
+        return Resting(tuple(fact for page in pages for fact in page.facts), sum(page.total for page in pages))
+
+    async def _about(self, group_id: str, entity_uuid: str, now: datetime) -> list[Fact]:
+        wanted = FactFilter(group_ids=(group_id,), now=now)
+        pages = await asyncio.gather(
+            *(self._graph.facts.connections(entity_uuid, one, Window(limit=_READ)) for one in _open(wanted))
+        )
+        return [fact for page in pages for fact in page.facts]
+
+    async def _told_with(self, group_id: str, entity_uuid: str, now: datetime) -> list[Fact]:
+        """Of the entity's first note; it is only about the entity if nothing else is superseded or decided in it."""
+        oldest = EpisodeFilter(group_ids=(group_id,))
+        page = await self._graph.episodes.timeline(entity_uuid, oldest, Window(limit=1, newest=False))
+        first = [episode.uuid for episode in page.episodes]
+        told = await self._graph.facts.facts_of_episodes(first, [group_id], _READ) if first else []
+        if not _is_about(told, entity_uuid):
+            return []
+        return [fact for fact in told if is_current(fact, now) or _is_open_plan(fact)]
+
+
+def _is_about(told: Sequence[Fact], entity_uuid: str) -> bool:
+    stands = {fact.source_uuid for fact in told if normalise_name(fact.relation) in _OF_ITS_SOURCE}
+    taken = {fact.target_uuid for fact in told if normalise_name(fact.relation) in _OF_ITS_TARGET}
+    return stands | taken == {entity_uuid}
+
+
+def _is_open_plan(fact: Fact) -> bool:
+    return fact.kind == "plan" and fact.expired_at is None and not fact.voided
+
+
+def _open(wanted: FactFilter) -> tuple[FactFilter, FactFilter]:
+    return wanted.model_copy(update={"only_current": True}), wanted.model_copy(update={"status": "planned"})
+
+
+def _settled(found: Resting, is_settled: Callable[[str], bool]) -> Resting:
+    settled = sum(is_settled(fact.uuid) for fact in found.facts)
+    facts = [fact for fact in found.facts if not is_settled(fact.uuid)]
+    return Resting(tuple(facts[:MOST_RESTING]), found.total - settled)

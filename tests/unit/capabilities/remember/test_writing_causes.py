@@ -1,0 +1,75 @@
+"""What a fact follows from, and what an answer says still rests on something that fell."""
+
+import pytest
+from tests.builders import at
+from tests.worlds.writing_world import WritingWorld, attention, the
+
+from graphiti_pkm.capabilities.history.requests import RetireFact
+from graphiti_pkm.core.model.access import LOCAL
+
+GO = {"source": "Heron", "relation": "USES", "target": "Go"}
+ADR = {"source": "ADR 10", "relation": "HAS_STATUS", "value": "accepted"}
+
+
+@pytest.fixture
+def world() -> WritingWorld:
+    return WritingWorld(now=at(2026, 6))
+
+
+async def test_only_the_uuid_is_kept_and_the_name_is_shown(world: WritingWorld) -> None:
+    await world.tell("ADR 10 is accepted.", ADR, entities=[{"name": "ADR 10", "aliases": ["Go decision"]}])
+    await world.tell("Heron uses Go.", {**GO, "because_of": "the Go decision"}, {**GO, "because_of": "Go decision"})
+    fact = world.fact("Heron USES Go")
+    assert fact.attributes == {"because_of": world.entity("ADR 10").uuid}
+    assert fact.cause == "ADR 10"
+
+
+async def test_an_unknown_cause_is_left_out_and_reported(world: WritingWorld) -> None:
+    foreign = await world.tell("Elsewhere.", ADR, group_id="other")
+    answer = await world.tell("Heron uses Go.", {**GO, "because_of": foreign.facts[0].uuid[:8]})
+    assert "stored without it" in the(answer, "unknown_cause").detail
+    assert world.fact("Heron USES Go").attributes == {}
+
+
+async def test_a_cause_told_later_is_an_update(world: WritingWorld) -> None:
+    await world.tell("Heron uses Go. ADR 10 is accepted.", GO, ADR)
+    answer = await world.tell("That is because of ADR 10.", {**GO, "because_of": "ADR 10"})
+    assert [one.outcome for one in answer.facts] == ["updated"]
+    assert [one.outcome for one in (await world.tell("As said.", {**GO, "because_of": "ADR 10"})).facts] == [
+        "duplicate"
+    ]
+
+
+async def test_five_are_named_and_all_counted(world: WritingWorld) -> None:
+    uses = [{"source": f"part {n}", "relation": "USES", "target": "Go", "because_of": "ADR 10"} for n in range(7)]
+    await world.tell("Seven parts use Go by ADR 10.", ADR, *uses)
+    answer = await world.tell(
+        "ADR 12 supersedes ADR 10.", {"source": "ADR 12", "relation": "SUPERSEDES", "target": "ADR 10"}
+    )
+    report = the(answer, "still_rests")
+    assert len(report.candidates) == 5
+    assert "(5 of 7)" in report.detail
+    assert "because of ADR 10" in report.candidates[0]
+    assert [one.fact for one in answer.facts][1] == "ADR 10 has status: superseded"
+    ended, _ = await world.settle(report)
+    assert ended == 1
+
+
+async def test_retire_fact_names_what_follows_from_the_fact(world: WritingWorld) -> None:
+    told = await world.tell("ADR 10 is accepted.", ADR)
+    await world.tell("So Heron uses Go.", {**GO, "because_of": told.facts[0].uuid[:8]})
+    retired = await world.retiring.retire_fact(LOCAL, RetireFact(fact_uuid=told.facts[0].uuid, reason="Withdrawn."))
+    assert retired.still_rests is not None
+    assert "Heron uses Go" in retired.still_rests[0]
+    assert "1 fact(s) that follow from it are still current." in retired.message
+
+
+async def test_a_corrected_date_is_no_fallen_cause(world: WritingWorld) -> None:
+    told = await world.tell("We use Go since February.", {**GO, "valid_at": "2026-02-01"})
+    await world.tell(
+        "Tests run in Go.", {"source": "tests", "relation": "RUN_IN", "target": "Go", "because_of": told.facts[0].uuid}
+    )
+    answer = await world.tell(
+        "Since 3 February.", {**GO, "valid_at": "2026-02-03", "replaces": "Go", "change": "corrected"}
+    )
+    assert attention(answer) == []

@@ -1,0 +1,154 @@
+"""Dates as people tell them: which forms are read, as which period, and what is refused."""
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+from tests.builders import at
+
+from graphiti_pkm.core.model.told_dates import Lean, date_at, told_date, words_at
+from graphiti_pkm.errors import InvalidInput
+
+TUESDAY = at(2026, 3, 10, 9)
+
+FORMS = [
+    ("2017", at(2017), at(2018), "2017"),
+    ("2017-05", at(2017, 5), at(2017, 6), "2017-05"),
+    ("2017-05-03", at(2017, 5, 3), at(2017, 5, 4), None),
+    ("2017-05-03T09:30", at(2017, 5, 3, 9, 30), at(2017, 5, 3, 9, 31), None),
+    ("May 2017", at(2017, 5), at(2017, 6), "May 2017"),
+    ("in Sept. 2017", at(2017, 9), at(2017, 10), "September 2017"),
+    ("since May, 2017", at(2017, 5), at(2017, 6), "May 2017"),
+    ("14 March 2026", at(2026, 3, 14), at(2026, 3, 15), None),
+    ("the 14th of March 2026", at(2026, 3, 14), at(2026, 3, 15), None),
+    ("March 14, 2026", at(2026, 3, 14), at(2026, 3, 15), None),
+    ("29 February 2024", at(2024, 2, 29), at(2024, 3), None),
+    ("Autumn 2026", at(2026, 9), at(2026, 12), "autumn 2026"),
+    ("early autumn 2026", at(2026, 9), at(2026, 10), "early autumn 2026"),
+    ("by the end of summer 2026", at(2026, 8), at(2026, 9), "by the end of summer 2026"),
+    ("winter 2026/27", at(2026, 12), at(2027, 3), "winter 2026/27"),
+    ("winter 1999/2000", at(1999, 12), at(2000, 3), "winter 1999/00"),
+    ("by autumn 2027", at(2027, 9), at(2027, 12), "by autumn 2027"),
+    ("by 2027-05-31", at(2027, 5, 31), at(2027, 6), "by 2027-05-31"),
+    ("Q3 2026", at(2026, 7), at(2026, 10), "Q3 2026"),
+    ("the 1990s", at(1990), at(2000), "1990s"),
+    ("early 2017", at(2017), at(2017, 5), "early 2017"),
+    ("late 2017", at(2017, 9), at(2018), "late 2017"),
+    ("the end of 2017", at(2017, 12), at(2018), "the end of 2017"),
+    ("mid-May 2017", at(2017, 5, 11), at(2017, 5, 21), "mid May 2017"),
+    ("end of February 2026", at(2026, 2, 22), at(2026, 3), "the end of February 2026"),
+    ("start of March 2026", at(2026, 3), at(2026, 3, 8), "the start of March 2026"),
+    ("the week of 2026-03-02", at(2026, 3, 2), at(2026, 3, 9), "the week of 2026-03-02"),
+    ("today", at(2026, 3, 10), at(2026, 3, 11), None),
+    ("Yesterday", at(2026, 3, 9), at(2026, 3, 10), None),
+    ("the day before yesterday", at(2026, 3, 8), at(2026, 3, 9), None),
+    ("last week", at(2026, 3, 2), at(2026, 3, 9), "the week of 2026-03-02"),
+    ("next month", at(2026, 4), at(2026, 5), "2026-04"),
+    ("last year", at(2025), at(2026), "2025"),
+    ("3 months ago", at(2025, 12), at(2026), "2025-12"),
+    ("two weeks ago", at(2026, 2, 23), at(2026, 3, 2), "the week of 2026-02-23"),
+    ("a year ago", at(2025), at(2026), "2025"),
+    ("in 3 months", at(2026, 6), at(2026, 7), "2026-06"),
+    ("in ten days", at(2026, 3, 20), at(2026, 3, 21), None),
+]
+
+YEARS = [
+    ("31 December", "future", at(2026, 12, 31)),
+    ("31 December", "past", at(2025, 12, 31)),
+    ("1 March", None, at(2026, 3, 1)),
+    ("20 March", None, at(2026, 3, 20)),
+    ("march", None, at(2026, 3)),
+    ("end of March", None, at(2026, 3, 25)),
+    ("end of March", "past", at(2025, 3, 25)),
+    ("autumn", "future", at(2026, 9)),
+    ("autumn", "past", at(2025, 9)),
+    ("since autumn", None, at(2025, 9)),
+    ("winter", "past", at(2025, 12)),
+]
+
+REFUSED = [
+    ("31 November", "there is no such date"),
+    ("29 February 2025", "there is no such date"),
+    ("32 March 2026", "there is no such date"),
+    ("autumn", "say the year: the note does not tell which one is meant"),
+    ("31 December", "say the year"),
+    ("winter 2026", "a winter lies in two years: send for example winter 2026/27"),
+    ("winter 2026/28", "a winter lies in two years"),
+    ("autumn 2026/27", "there is no such date"),
+    ("in 999 years", None),
+    ("999 years ago", None),
+    ("December 9999", "there is no such date"),
+    ("soon", "is not a date. Use 2026-03-14, "),
+    ("next Tuesday", "is not a date"),
+    ("after 2017", "is not a date"),
+    ("around 2017", "is not a date"),
+    ("2026-13", "is not a date"),
+    ("5/6/2026", "is not a date"),
+    ("mai 2017", "is not a date"),
+    ("2０17", "is not a date"),
+    ("by by 2017", "is not a date"),
+    ("", "is not a date"),
+    ("a" * 500, "this text is not a date"),
+]
+
+
+@pytest.mark.parametrize(("text", "start", "end", "words"), FORMS)
+def test_a_date_is_a_period_and_keeps_its_words(text: str, start: datetime, end: datetime, words: str | None) -> None:
+    found = told_date(text, UTC, "valid_at", TUESDAY)
+    assert (found.start, found.end, found.words) == (start, end, words)
+
+
+@pytest.mark.parametrize("words", sorted({words for *_, words in FORMS if words}))
+def test_what_is_shown_is_read_again_without_a_note(words: str) -> None:
+    assert told_date(words, UTC, "valid_at", None).words == words
+
+
+@pytest.mark.parametrize(("text", "lean", "start"), YEARS)
+def test_a_year_that_is_not_said_is_the_one_that_the_note_decides(text: str, lean: Lean, start: datetime) -> None:
+    assert told_date(text, UTC, "valid_at", TUESDAY, lean).start == start
+
+
+@pytest.mark.parametrize(("text", "why"), REFUSED)
+def test_nothing_is_guessed(text: str, why: str | None) -> None:
+    if why is None:  # far away, but in the calendar
+        assert told_date(text, UTC, "valid_at", TUESDAY)
+        return
+    with pytest.raises(InvalidInput) as refused:
+        told_date(text, UTC, "facts[0].valid_at", TUESDAY)
+    assert refused.value.message.startswith("facts[0].valid_at: ")
+    assert why in refused.value.message
+    assert refused.value.message.endswith("Nothing was stored.")
+
+
+@pytest.mark.parametrize("text", ["in 3 months", "yesterday", "last week", "two years ago"])
+def test_nothing_counts_from_a_note_before_1900_or_from_none(text: str) -> None:
+    with pytest.raises(InvalidInput, match=r"reference_time before 1900; say the date itself\. Nothing was stored"):
+        told_date(text, UTC, "valid_at", at(1899, 12, 31))
+    with pytest.raises(InvalidInput, match="say the date itself"):
+        told_date(text, UTC, "valid_at", None)
+
+
+def test_days_are_those_of_the_zone() -> None:
+    oslo = ZoneInfo("Europe/Oslo")
+    late = at(2026, 3, 9, 23, 30)  # the tenth in Oslo
+    assert told_date("yesterday", oslo, "valid_at", late).start == at(2026, 3, 8, 23)
+    assert told_date("May 2017", oslo, "valid_at", late).start == at(2017, 4, 30, 22)
+
+
+def test_words_belong_to_one_instant() -> None:
+    assert words_at(at(2017), "2017", UTC) == "2017"
+    assert words_at(at(2018), "2017", UTC) is None
+    assert words_at(at(2017), "nonsense", UTC) is None
+    assert words_at(at(2017), ["2017"], UTC) is None
+    assert words_at(None, "2017", UTC) is None
+    assert date_at(at(2018), "2017", UTC).end == at(2018, 1, 2)
+
+
+def test_a_date_holds_a_more_precise_one_within_it() -> None:
+    year, month, other = (told_date(text, UTC, "valid_at", None) for text in ("2017", "May 2017", "2018-01-01"))
+    by = told_date("by autumn 2027", UTC, "valid_at", None)
+    assert year.holds(month)
+    assert not month.holds(year)
+    assert not year.holds(other)
+    assert by.holds(month)  # it has no beginning
+    assert not by.holds(told_date("2027-12-01", UTC, "valid_at", None))
