@@ -3,11 +3,10 @@
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable
 from uuid import uuid4
 
 from graphiti_pkm.core.context import Context
-from graphiti_pkm.core.identity.backlinks import back_link, find_back_links
+from graphiti_pkm.core.identity.backlinks import ReadTexts, back_link, find_back_links
 from graphiti_pkm.core.identity.mentions import MentionFinder
 from graphiti_pkm.core.model.passages import without_left_out
 from graphiti_pkm.core.model.records import (
@@ -22,7 +21,7 @@ from graphiti_pkm.core.model.records import (
     WriteIntent,
     WriteKind,
 )
-from graphiti_pkm.core.waiting import wait_for_any
+from graphiti_pkm.core.waiting import in_thread, wait_for_any
 from graphiti_pkm.errors import ModelUnavailable, PkmError, Unavailable, WritePending
 from graphiti_pkm.storage.commit import Committer
 from graphiti_pkm.storage.erasing import Erasing
@@ -134,9 +133,10 @@ class Jobs:
             links = await find_back_links(
                 self._graph,
                 group_id,
+                job.entity_uuid,
                 job.names,
                 job.before,
-                await self._is_named(group_id, job.entity_uuid),
+                ReadTexts((await self._names_of(group_id)).find),
                 after=job.after,
             )
             now = await self._committer.time(group_id)
@@ -202,15 +202,14 @@ class Jobs:
         )
         await self._committer.commit(intent, vectors)
 
-    async def _is_named(self, group_id: str, entity_uuid: str) -> Callable[[str], bool]:
-        """Whether the mention rules find it among all names of the group: the longest name wins."""
+    async def _names_of(self, group_id: str) -> MentionFinder:
+        """Finds all names of the group in a text: the longest name wins."""
         known = self._finder if self._finder and self._finder[0] == group_id else None
         book = await self._graph.records.name_book(group_id, known[1] if known else None)
         if book is not None:
-            known = (group_id, book.version, MentionFinder(book.names))
+            known = (group_id, book.version, await in_thread(MentionFinder, book.names))
             self._finder = known
-        finder = known[2] if known else MentionFinder()
-        return lambda text: entity_uuid in finder.find(text)
+        return known[2] if known else MentionFinder()
 
     def _delay(self, job_id: int) -> float:
         """Doubles with each attempt."""

@@ -1,13 +1,14 @@
 """Links an entity to earlier episodes of its group that name it."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import NAMESPACE_URL, uuid5
 
 from graphiti_pkm.core.model.records import Episode, Mention
 from graphiti_pkm.core.ports.graph import Graph
+from graphiti_pkm.core.waiting import in_thread
 
 AT_ONCE = 200
 """Episodes linked within one write; a job links the rest."""
@@ -25,27 +26,40 @@ class BackLinks:
     next_after: str | None
 
 
+class ReadTexts:
+    """Which entities each text names by the mention rules: read in a thread, once for all entities looked for."""
+
+    def __init__(self, mentioned: Callable[[str], Collection[str]]) -> None:
+        self._mentioned = mentioned
+        self._read: dict[str, asyncio.Future[Collection[str]]] = {}
+
+    async def names(self, content: str, entity_uuid: str) -> bool:
+        """Whether a text names an entity itself, and not another one with a longer name."""
+        if content not in self._read:
+            self._read[content] = asyncio.ensure_future(in_thread(self._mentioned, content))
+        return entity_uuid in await self._read[content]
+
+
 async def find_back_links(
     graph: Graph,
     group_id: str,
+    entity_uuid: str,
     names: Sequence[str],
     before: datetime,
-    is_named: Callable[[str], bool],
+    texts: ReadTexts,
     *,
     after: str | None = None,
     limit: int = AT_ONCE,
 ) -> BackLinks:
     """Episodes recorded before an instant whose content names the entity, at most ``limit``.
 
-    ``names`` are the entity's name and aliases, which the graph looks for; ``is_named`` decides by the mention
-    rules whether a content names the entity itself, and not another one with a longer name.
+    ``names`` are the entity's name and aliases, which the graph looks for; ``texts`` decides which contents name it.
     """
     found: list[str] = []
     for _ in range(_ROUNDS):
         candidates, horizon = await _candidates(graph, group_id, names, before, after)
         for episode in candidates:
-            await asyncio.sleep(0)  # comparing texts takes CPU time that other calls need
-            if is_named(episode.content):
+            if await texts.names(episode.content, entity_uuid):
                 if len(found) == limit:
                     return BackLinks(tuple(found), after)
                 found.append(episode.uuid)

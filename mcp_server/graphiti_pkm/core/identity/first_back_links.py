@@ -3,9 +3,8 @@
 import asyncio
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 
-from graphiti_pkm.core.identity.backlinks import BackLinks, back_link, find_back_links
+from graphiti_pkm.core.identity.backlinks import BackLinks, ReadTexts, back_link, find_back_links
 from graphiti_pkm.core.identity.known_names import KnownNames
 from graphiti_pkm.core.identity.shared_names import people_among
 from graphiti_pkm.core.model.names import fold
@@ -36,15 +35,10 @@ async def first_back_links(
         return [], []
     before = now + timedelta(microseconds=1)  # an episode recorded at this very instant counts as earlier
     texts = await in_thread(lambda: {uuid: _searched(spellings) for uuid, spellings in by_entity.items()})
-    seen: dict[str, set[str]] = {}
-
-    def is_named(entity_uuid: str, content: str) -> bool:
-        if content not in seen:
-            seen[content] = known.mentioned(content)
-        return entity_uuid in seen[content]
+    read = ReadTexts(known.mentioned)
 
     async def links_of(uuid: str, names: tuple[str, ...]) -> BackLinks:
-        return await find_back_links(graph, group_id, names, before, partial(is_named, uuid))
+        return await find_back_links(graph, group_id, uuid, names, before, read)
 
     found = await asyncio.gather(*(links_of(uuid, names) for uuid, names in texts.items()))
     mentions = [

@@ -6,10 +6,11 @@ import pytest
 from tests.builders import GROUP, OTHER_GROUP, RECORDED, a_write, an_episode
 from tests.fakes.graph import FakeGraph
 
-from graphiti_pkm.core.identity.backlinks import back_link, find_back_links
+from graphiti_pkm.core.identity.backlinks import ReadTexts, back_link, find_back_links
 from graphiti_pkm.core.identity.mentions import NamedIn
 from graphiti_pkm.core.model.records import Episode
 
+SARAH = "the entity"
 LATER = RECORDED + timedelta(days=1)
 
 
@@ -25,21 +26,21 @@ async def episodes(graph: FakeGraph, *contents: str, **fields: object) -> list[E
     return made
 
 
-def is_sarah(text: str) -> bool:
-    return "Sarah" in NamedIn(text) or "Sal" in NamedIn(text)
+def texts() -> ReadTexts:
+    return ReadTexts(lambda text: {SARAH} if "Sarah" in NamedIn(text) or "Sal" in NamedIn(text) else ())
 
 
 async def test_episodes_that_name_it_are_found_and_the_rest_is_not(graph: FakeGraph) -> None:
     await episodes(graph, "Sarah came.", "Nobody came.", "Met sarahs friend.", "Sal's idea.")
-    links = await find_back_links(graph, GROUP, ["Sarah", "Sal"], LATER, is_sarah)
+    links = await find_back_links(graph, GROUP, SARAH, ["Sarah", "Sal"], LATER, texts())
     assert links.episode_uuids == ("00000000", "00000003")
     assert links.next_after is None
 
 
 async def test_later_episodes_and_other_groups_are_left_out(graph: FakeGraph) -> None:
     await episodes(graph, "Sarah came.")
-    assert (await find_back_links(graph, GROUP, ["Sarah"], RECORDED, is_sarah)).episode_uuids == ()
-    assert (await find_back_links(graph, OTHER_GROUP, ["Sarah"], LATER, is_sarah)).episode_uuids == ()
+    assert (await find_back_links(graph, GROUP, SARAH, ["Sarah"], RECORDED, texts())).episode_uuids == ()
+    assert (await find_back_links(graph, OTHER_GROUP, SARAH, ["Sarah"], LATER, texts())).episode_uuids == ()
 
 
 @pytest.mark.parametrize("count", [0, 1, 199, 200, 201, 450, 1300])
@@ -48,7 +49,7 @@ async def test_batches_give_every_episode_once_in_order(graph: FakeGraph, count:
     found: list[str] = []
     after = None
     for _ in range(count // 200 + 2):
-        links = await find_back_links(graph, GROUP, ["Sarah", "Sal"], LATER, is_sarah, after=after)
+        links = await find_back_links(graph, GROUP, SARAH, ["Sarah", "Sal"], LATER, texts(), after=after)
         assert len(links.episode_uuids) <= 200
         found += links.episode_uuids
         after = links.next_after
@@ -60,14 +61,14 @@ async def test_batches_give_every_episode_once_in_order(graph: FakeGraph, count:
 
 async def test_the_first_two_hundred_come_at_once_even_among_texts_that_only_look_alike(graph: FakeGraph) -> None:
     await episodes(graph, *(text for n in range(250) for text in (f"sarah {n}", f"Sarah {n}")))
-    links = await find_back_links(graph, GROUP, ["Sarah"], LATER, is_sarah)
+    links = await find_back_links(graph, GROUP, SARAH, ["Sarah"], LATER, texts())
     assert len(links.episode_uuids) == 200
     assert links.next_after is not None
 
 
 async def test_a_name_that_texts_only_look_like_does_not_hold_up_a_write(graph: FakeGraph) -> None:
     await episodes(graph, *(f"sarah {n}" for n in range(1500)))
-    links = await find_back_links(graph, GROUP, ["Sarah"], LATER, is_sarah)
+    links = await find_back_links(graph, GROUP, SARAH, ["Sarah"], LATER, texts())
     assert links.episode_uuids == ()
     assert links.next_after == "00000999"
 
