@@ -233,3 +233,55 @@ async def test_an_ended_plan_says_what_became_of_it_and_when_it_was_open(graph: 
         assert sorted(one.text for one in page.facts) == expected
     newest = await graph.facts.newest_facts([boat.uuid], ["t1"], NOW, 2, status="planned")
     assert [one.text for one in newest[boat.uuid]] == ["new"]
+
+
+async def test_what_is_open_comes_in_the_order_in_which_it_is_due(graph: Graph) -> None:
+    sarah, boat, word = an_entity("Sarah"), an_entity("boat"), an_entity("status")
+    told = {"reference_time": at(2025, 1), "created_at": at(2025, 1, 2)}
+    due = int(at(2026, 8).timestamp())
+    facts = [
+        a_fact(sarah, boat, text="plan without a day", kind="plan", **told),
+        a_fact(sarah, boat, text="later plan", kind="plan", valid_at=at(2026, 9), **told),
+        a_fact(sarah, boat, text="past plan", kind="plan", valid_at=at(2025, 2), **told),
+        a_fact(sarah, boat, "HAS_GOAL", text="goal", attributes={"due": due}, **told),
+        a_fact(sarah, boat, "HAS_GOAL", text="goal without a day", **{**told, "created_at": at(2025, 1, 3)}),
+        a_fact(boat, word, "HAS_STATUS", text="proposed", value="Under-discussion", valid_at=at(2025, 4), **told),
+        a_fact(sarah, boat, text="may have ended", **{**told, "created_at": at(2025, 1, 4)}),
+    ]
+    closed = [
+        a_fact(boat, word, "HAS_STATUS", text="accepted", value="accepted", **told),
+        a_fact(sarah, boat, "HAS_GOAL", text="ended", invalid_at=at(2025, 6), expired_at=at(2025, 6), **told),
+        a_fact(sarah, boat, text="over", kind="plan", expired_at=at(2025, 5), **told),
+        a_fact(sarah, boat, text="rejected", **told),
+        a_fact(sarah, boat, text="state", **told),
+        a_fact(sarah, boat, text="event", kind="event", **told),
+    ]
+    note = an_episode("Notes.", valid_at=at(2025, 5))
+    proposals = [a_change(one, note, kind="proposed", recorded_at=at(2025, 7)) for one in (facts[-1], closed[3])]
+    rejected = a_change(closed[3], note, kind="rejected", recorded_at=at(2025, 8))
+    over = a_change(closed[2], note, recorded_at=at(2025, 5))
+    write = a_write(sarah, boat, word, note, *facts, *closed, *proposals, rejected, over)
+    await graph.writer.apply(write, {})
+    wanted = FactFilter(group_ids=("t1",), now=NOW, status="open", open_words=("proposed", "underdiscussion"))
+    ordered = [
+        *("past plan", "goal", "later plan"),
+        *sorted(
+            ["plan without a day", "proposed"], key=lambda text: next(one.uuid for one in facts if one.text == text)
+        ),
+        *("goal without a day", "may have ended"),
+    ]
+    page = await graph.facts.group_facts(wanted, Window(limit=10, newest=False))
+    assert ([one.text for one in page.facts], page.total) == (ordered, 7)
+    pages, after = [], None
+    for _ in ordered:
+        one = await graph.facts.group_facts(wanted, Window(limit=1, after=after, newest=False))
+        pages.append(one.facts[0].text)
+        after = one.keys[0]
+    assert pages == ordered
+    ofboat = await graph.facts.connections(boat.uuid, wanted, Window(limit=10, newest=False))
+    assert [one.text for one in ofboat.facts] == ordered
+    then = wanted.model_copy(update={"as_of": at(2025, 3)})
+    earlier = await graph.facts.group_facts(then, Window(limit=10, newest=False))
+    assert sorted(one.text for one in earlier.facts) == sorted(
+        ["plan without a day", "later plan", "past plan", "over", "goal", "goal without a day", "ended"]
+    )

@@ -12,6 +12,7 @@ from tests.fakes.tables import (
     Tables,
     connection_key,
     connection_order,
+    due_key,
     episode_key,
     is_own_reading,
     iso,
@@ -444,7 +445,8 @@ def _connected(db: Tables, entity_uuid: str, wanted: FactFilter) -> list[Fact]:
 
 
 def _fact_page(db: Tables, facts: list[Fact], wanted: FactFilter, window: Window) -> FactPage:
-    fitting = {connection_key(fact, wanted) if window.newest else oldest_key(fact): fact for fact in facts}
+    oldest = due_key if wanted.asks_open else oldest_key
+    fitting = {connection_key(fact, wanted) if window.newest else oldest(fact): fact for fact in facts}
     keys = _page(list(fitting), connection_order if window.newest else _as_it_is, window)
     return FactPage(facts=tuple(db.named(fitting[key]) for key in keys), keys=tuple(keys), total=len(fitting))
 

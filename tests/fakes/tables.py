@@ -109,7 +109,25 @@ class Tables:
         """Facts under the whole filter but ``direction``, with the values they had at ``known_at``."""
         known = [fact for one in self.facts.values() if (fact := self._believed(one, wanted)) is not None]
         fitting = [fact for fact in known if fact_fits(fact, wanted) and self._is_labelled(fact, wanted.labels)]
+        if wanted.asks_open:
+            return [fact for fact in fitting if self._is_open(fact, wanted)]
         return [fact for fact in fitting if self._was_open(fact, wanted)]
+
+    def _is_open(self, fact: Fact, wanted: FactFilter) -> bool:
+        """An open plan, a goal, a status with an open word, or a fact with a proposed end."""
+        if fact.kind == "plan":
+            at_instant = wanted.model_copy(update={"status": "planned"})
+            return fact_fits(fact, at_instant) and self._was_open(fact, at_instant)
+        if fact.kind != "state" or status(fact, wanted) != "current":
+            return False
+        is_status = fact.relation == "HAS_STATUS" and normalise_name(self._word(fact)) in wanted.open_words
+        return fact.relation == "HAS_GOAL" or is_status or self._has_proposed_end(fact, wanted)
+
+    def _has_proposed_end(self, fact: Fact, wanted: FactFilter) -> bool:
+        if wanted.as_of is not None or wanted.known_at is not None:
+            return False
+        kinds = [one.kind for one in self.changes.values() if one.fact_uuid == fact.uuid and one.kind != "dated"]
+        return bool(kinds) and kinds[-1] == "proposed"
 
     def _is_labelled(self, fact: Fact, labels: tuple[str, ...]) -> bool:
         ends = (self.entities[fact.source_uuid], self.entities[fact.target_uuid])
@@ -207,7 +225,7 @@ def is_current_for(fact: Fact, wanted: FactFilter) -> bool:
 def _held_for(fact: Fact, wanted: FactFilter) -> bool:
     """A state whose interval holds the instant; retired without an end, nobody knows when it held."""
     retired = fact.expired_at is not None and fact.invalid_at is None
-    if wanted.as_of is None:
+    if wanted.as_of is None or wanted.asks_open:
         return True
     if wanted.asks_open_plans:
         return fact.kind == "plan" and not fact.voided and (fact.reference_time or fact.created_at) <= wanted.as_of
@@ -225,7 +243,7 @@ def fact_fits(fact: Fact, wanted: FactFilter) -> bool:
         and _within(start, wanted.valid_after, wanted.valid_before)
         and _within(fact.invalid_at, wanted.invalid_after, wanted.invalid_before)
         and (not wanted.only_current or is_current_for(fact, wanted))
-        and (wanted.asks_open_plans or wanted.status in (None, status(fact, wanted)))
+        and (wanted.asks_open_plans or wanted.asks_open or wanted.status in (None, status(fact, wanted)))
         and (not wanted.relations or fact.relation in wanted.relations)
         and (
             wanted.neighbour_uuid is None
@@ -296,6 +314,13 @@ def connection_key(fact: Fact, wanted: FactFilter) -> Key:
 def connection_order(key: Key) -> tuple[object, ...]:
     current, valid_at, created_at, uuid = key
     return (-int(current), falling(str(valid_at)), falling(str(created_at)), uuid)
+
+
+def due_key(fact: Fact) -> Key:
+    due = fact.attributes.get("due")
+    at = fact.valid_at if fact.kind == "plan" else None
+    at = datetime.fromtimestamp(due, UTC) if isinstance(due, int) else at
+    return (iso(at or datetime.max.replace(tzinfo=UTC)), iso(fact.created_at), fact.uuid)
 
 
 def oldest_key(fact: Fact) -> Key:

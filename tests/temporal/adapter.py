@@ -18,6 +18,7 @@ Capability: TypeAlias = Literal[
     "known_at",  # what was known at an instant of the record
     "history",  # all facts with their intervals, ended ones too
     "planned",  # the plans that are or were open, and what became of the others
+    "open",  # what waits for something to happen: plans, goals, what is only proposed
     "series",  # readings with dates, oldest first
     "changes",  # what was added, ended, corrected, restored, and when
     "told_since",  # the changes by the notes of a date or later
@@ -141,6 +142,10 @@ class Adapter:
 
     async def planned(self, question: Held) -> list[FactAnswer]:
         """Plans that are open, or were at an instant."""
+        raise NotImplementedError
+
+    async def open(self, question: Held) -> list[FactAnswer]:
+        """Open plans and goals, and what has a status such as proposed; now or at an instant."""
         raise NotImplementedError
 
     async def history(self, of: Of) -> list[FactAnswer]:

@@ -165,6 +165,9 @@ class GraphitiPkm(Adapter):
     async def planned(self, question: Held) -> list[FactAnswer]:
         return await self._listed(question, as_of=question.as_of, known_at=question.known_at, status="planned")
 
+    async def open(self, question: Held) -> list[FactAnswer]:
+        return await self._listed(question, as_of=question.as_of, known_at=question.known_at, status="open")
+
     async def history(self, of: Of) -> list[FactAnswer]:
         return [fact for fact in await self._facts(of) if fact.status != "voided"]
 

@@ -132,10 +132,8 @@ class _Play:
     async def _ask(self, question: Question) -> list[str]:
         if question.held is not None:
             return await self._ask_held(question, question.held)
-        if question.planned is not None:
-            return _compare_facts("planned", question.expect, await self._adapter.planned(question.planned))
-        if question.history is not None:
-            return _compare_facts("history", question.expect, await self._adapter.history(question.history))
+        if question.planned is not None or question.open is not None or question.history is not None:
+            return await self._ask_facts(question)
         if question.changes is not None:
             return await self._ask_changes(question)
         if question.series is not None:
@@ -143,6 +141,14 @@ class _Play:
             expected = [[_date(_utc(at)), value] for at, value in question.expect]
             return _compare("series", expected, readings)
         return await self._ask_names(question)
+
+    async def _ask_facts(self, question: Question) -> list[str]:
+        if question.planned is not None:
+            return _compare_facts("planned", question.expect, await self._adapter.planned(question.planned))
+        if question.open is not None:
+            return _compare_facts("open", question.expect, await self._adapter.open(question.open))
+        assert question.history is not None
+        return _compare_facts("history", question.expect, await self._adapter.history(question.history))
 
     async def _ask_held(self, question: Question, of: Held) -> list[str]:
         answers = await self._adapter.held(of)

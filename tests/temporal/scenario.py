@@ -185,7 +185,7 @@ class Expected(Part):
     invalid_at: Instant | None = None
     status: Literal["current", "ended", "voided", "future", "planned", "event", "reading", "possible"] | None = None
     because_of: str | None = None
-    outcome: Literal["fulfilled", "dropped", "replaced"] | None = None
+    outcome: Literal["fulfilled", "dropped", "replaced", "reached"] | None = None
 
 
 class ExpectedChange(Part):
@@ -218,6 +218,8 @@ class Question(Part):
     months: str | None = None
     planned: Held | None = None
     """Plans that are open, or were ``as_of`` an instant."""
+    open: Held | None = None
+    """What is open, or was ``as_of`` an instant."""
     standing: str | None = None
     """Entities whose status is this word, or of this class; by name."""
     entity: Known | None = None
@@ -231,7 +233,7 @@ class Question(Part):
     def _one_question(self) -> "Question":
         asked = (
             *(self.held, self.history, self.series, self.changes, self.episodes, self.months, self.standing),
-            *(self.entity, self.alike, self.planned),
+            *(self.entity, self.alike, self.planned, self.open),
         )
         if sum(one is not None for one in asked) != 1:
             raise ValueError("a question asks exactly one thing")
@@ -266,7 +268,7 @@ class Scenario(Part):
         return frozenset(_needs(self))
 
 
-_OWN = ("planned", "history", "series", "changes", "episodes", "months", "standing")
+_OWN = ("planned", "open", "history", "series", "changes", "episodes", "months", "standing")
 """Questions that need a capability of their name."""
 
 

@@ -6,7 +6,7 @@ from datetime import datetime, tzinfo
 
 from graphiti_pkm.capabilities.remember.attention import AttentionWriter
 from graphiti_pkm.capabilities.remember.retirement import Retirements
-from graphiti_pkm.core.facts import rules
+from graphiti_pkm.core.facts import goals, rules
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact, fact_text
 from graphiti_pkm.core.facts.quotes import QuotedText
 from graphiti_pkm.core.facts.readings import Readings
@@ -20,7 +20,7 @@ from graphiti_pkm.core.identity.near_relations import Relations
 from graphiti_pkm.core.identity.relation_kinds import may_mean_same
 from graphiti_pkm.core.identity.spelling import has_exclusive_target, same_relation
 from graphiti_pkm.core.model.answers import Attention, FactResult
-from graphiti_pkm.core.model.records import BECAUSE_OF, CONFIDENTIAL, Entity, Fact
+from graphiti_pkm.core.model.records import BECAUSE_OF, CONFIDENTIAL, DUE, Entity, Fact
 from graphiti_pkm.core.model.times import show_validity
 from graphiti_pkm.core.model.told_dates import TOLD_END, TOLD_START, without_told
 from graphiti_pkm.core.reading.views import shown_end, shown_start
@@ -101,7 +101,7 @@ class FactPlanner:
         ).entity
         pool = self._pool(parsed, source.uuid)
         replaced = self._replaced(parsed, source.uuid, target.uuid, pool)
-        statuses = rules.other_statuses(parsed, pool)
+        statuses = [*rules.other_statuses(parsed, pool), *goals.with_other_deadline(parsed, target.uuid, pool)]
         validity, reference_time = self._validity(parsed, replaced, pool, statuses)
         cause = self._cause(parsed)
         chosen = [*replaced.guessed, *self._still(statuses, validity.valid_at)]
@@ -125,6 +125,7 @@ class FactPlanner:
         self._end_chosen(parsed, fact, chosen, start)
         self._close(parsed, closed)
         self._fulfil(parsed, fact, pool)
+        self._end_goals(parsed, fact)
         if validity.is_empty:
             self.outcome.attention.append(self._writer.empty_interval(parsed))
         if known is None:
@@ -269,6 +270,8 @@ class FactPlanner:
 
     def _attributes(self, parsed: ParsedFact, told: dict[str, object], cause: str | None) -> dict[str, object]:
         attributes = told if cause is None else {**told, BECAUSE_OF: cause}
+        if parsed.due is not None:
+            attributes = {**attributes, DUE: parsed.due}
         return {**attributes, CONFIDENTIAL: True} if self._is_confidential(parsed) else attributes
 
     def _told(
@@ -434,6 +437,18 @@ class FactPlanner:
                 self._propose(plan, fact, fact.valid_at or self._at.reference_time)
         if fulfilled.maybe:
             self.outcome.attention.append(self._writer.planned_later(parsed, fulfilled.maybe))
+
+    def _end_goals(self, parsed: ParsedFact, fact: Fact) -> None:
+        """End the goals that a status of what is wanted, or an event with the same ends, says to be over."""
+        outcome = goals.outcome_said(parsed)
+        if outcome is None:
+            return
+        at = fact.valid_at or self._at.reference_time
+        for goal in goals.concerned(parsed, fact, self._world.beside(fact.source_uuid, fact.source_uuid)):
+            if self._at.policy == "propose":
+                self._propose(goal, fact, at)
+            else:
+                self.retirements.retire(goal, rules.end_of(goal, at, self._at.zone), fact, outcome=outcome)
 
     def _report(
         self,

@@ -10,7 +10,7 @@ from graphiti_pkm.core.facts.history import change_of
 from graphiti_pkm.core.facts.world import FactWorld
 from graphiti_pkm.core.identity.spelling import is_inflection
 from graphiti_pkm.core.model.answers import RetiredFact
-from graphiti_pkm.core.model.records import Fact, FactChange
+from graphiti_pkm.core.model.records import GOAL_OUTCOME, Fact, FactChange
 from graphiti_pkm.core.model.times import iso
 from graphiti_pkm.core.model.told_dates import TOLD_END, TOLD_START
 from graphiti_pkm.settings.loader import RetirementPolicy
@@ -33,10 +33,13 @@ class Retirements:
     corrected_episodes: dict[str, None] = field(default_factory=dict)
     proposed: int = 0
 
-    def retire(self, old: Fact, at: datetime, by: Fact | None, words: str | None = None) -> bool:
+    def retire(
+        self, old: Fact, at: datetime, by: Fact | None, words: str | None = None, outcome: str | None = None
+    ) -> bool:
         """End a fact at an instant; False if it starts, or is known to hold, only later; it is then unchanged.
 
-        ``words``: how the instant was told; without them those of the replacement's start.
+        ``words``: how the instant was told; without them those of the replacement's start. ``outcome``: what became of
+        a goal.
         """
         old = self.world.latest(old)
         new_values = (
@@ -46,6 +49,8 @@ class Retirements:
         )
         if new_values is None:
             return False
+        if outcome is not None:
+            new_values = new_values.model_copy(update={"attributes": {**new_values.attributes, GOAL_OUTCOME: outcome}})
         self._change(old, _with_words(new_values, words), "retired", by)
         return True
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from graphiti_pkm.capabilities.search.ports import GraphNeighbours
 from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts
 from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts.history import MOST_EVENTS, open_proposals
 from graphiti_pkm.core.facts.readings import asks_for_readings, measures_in
+from graphiti_pkm.core.facts.statuses import OPEN, keys_of_class
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import unknown
 from graphiti_pkm.core.model.access import Caller
@@ -108,6 +110,7 @@ class FactSearch(FactLists):
             known_at=known.at,
             by_reference_time=known.by_reference_time,
             status=request.status,
+            open_words=keys_of_class(OPEN) or () if request.status == OPEN else (),
             kinds=(kind,) if kind else (),
             labels=labels_of(request.entity_types or ()),
             neighbour_uuid=anchor and anchor.uuid,
@@ -165,9 +168,12 @@ class FactSearch(FactLists):
         listed = await self._listed(read, wanted, limit, asked.start)
         page = listed.page
         views = await self._shown(page.facts[:limit], asked, {})
+        if wanted.asks_open:
+            views = await self._with_proposals(views, groups)
         kept = fit(item_sizes(views, groups), budget((FACTS, limit)))
         more = kept < len(page.facts)
-        message = f"Found {kept} of {page.total} fact(s), current ones first, then the newest"
+        order = "those due first" if wanted.asks_open else "current ones first, then the newest"
+        message = f"Found {kept} of {page.total} fact(s), {order}"
         if listed.is_series and kept:
             message = series_note(page.facts[:kept], page.total)
         if not kept:
@@ -201,6 +207,12 @@ class FactSearch(FactLists):
             )
             for fact in await self._as_known(facts, asked.groups, wanted.known_at)
         ]
+
+    async def _with_proposals(self, views: list[FactView], groups: Sequence[str]) -> list[FactView]:
+        """Marks the facts whose proposed end nobody has decided on."""
+        events = await self._graph.changes.fact_changes([view.uuid for view in views], groups, MOST_EVENTS)
+        proposed = {uuid for uuid, found in events.items() if open_proposals(found)}
+        return [view.model_copy(update={"proposed_end": True}) if view.uuid in proposed else view for view in views]
 
     async def _entity(self, caller: Caller, uuid: str | None, group_ids: GroupIds) -> Anchor | None:
         """The entity whose facts are asked for, and its groups; without an entity only "me" before it is known."""

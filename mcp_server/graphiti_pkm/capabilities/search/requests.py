@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from graphiti_pkm.core.model.queries import FactStatus
+from graphiti_pkm.core.model.queries import StatusFilter
 from graphiti_pkm.core.model.records import FactKind
 from graphiti_pkm.core.model.requests import PER_PAGE, Request, Strings
 from graphiti_pkm.core.reading import paging
@@ -58,7 +58,10 @@ class SearchMemoryFacts(Request):
     entity_uuid: Annotated[str | None, Field(description="only its facts; a measure's: its readings")] = None
     entity_types: Annotated[Strings | None, Field(description="of either end")] = None
     kind: FactKind | None = None
-    status: Annotated[FactStatus | None, Field(description="at as_of, else known_at, else now")] = None
+    status: Annotated[
+        StatusFilter | None,
+        Field(description="at as_of, else known_at, else now; open: plans, goals, proposals by due date"),
+    ] = None
     as_of: AsOf = None
     known_at: KnownAt = None
     cursor: Cursor = None

@@ -25,7 +25,7 @@ async def search_nodes(call: Call, request: SearchNodes) -> NodeSearchResponse:
 
 
 async def search_memory_facts(call: Call, request: SearchMemoryFacts) -> FactSearchResponse:
-    """Find facts by a specific question, best first, with validity and episodes; ranked, so it may miss some.
+    """Find facts by a specific question, best first; ranked, so it may miss some.
 
     Use when the question is known but not the entity. For all facts of one entity use get_entity_connections
     instead, for what was literally said search_episodes. "readings of X" lists a series, oldest first.

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, tzinfo
+from datetime import datetime, time, tzinfo
 from typing import Any
 from uuid import UUID
 
@@ -21,10 +21,10 @@ from graphiti_pkm.core.facts.statuses import (
 )
 from graphiti_pkm.core.model.labels import as_label
 from graphiti_pkm.core.model.names import display_name, normalise_name, relation_name
-from graphiti_pkm.core.model.records import CONFIDENTIAL, EpisodeSource, FactKind
+from graphiti_pkm.core.model.records import CONFIDENTIAL, HAS_GOAL, EpisodeSource, FactKind
 from graphiti_pkm.core.model.request_checks import check_texts
 from graphiti_pkm.core.model.requests import ME, STEERING, AddMemory, EntityInput, FactInput
-from graphiti_pkm.core.model.times import parse_instant, show_time
+from graphiti_pkm.core.model.times import in_zone, parse_instant, show_time
 from graphiti_pkm.core.model.told_dates import Lean, ToldDate, told_date
 from graphiti_pkm.errors import InvalidInput
 
@@ -87,6 +87,8 @@ class ParsedFact:
     follows: int | None = None
     """The number of the fact of the call that implies it: it is planned if that is new."""
     is_confidential: bool = False
+    due: int | None = None
+    """Of a goal with a deadline: its first instant in seconds since 1970."""
 
 
 @dataclass(frozen=True)
@@ -221,6 +223,9 @@ class _Reader:
         target = None if given.target is None else self._name(given.target, f"{path}.target")
         measure = None if given.measure is None else _name(given.measure, f"{path}.measure")
         value, unit = _value(given.value, f"{path}.value"), _short(given.unit, f"{path}.unit")
+        deadline = self._deadline(given, relation, value, unit)
+        if deadline is not None:
+            value = _as_told(deadline, value, self._zone)
         status = _status(given, relation, value, target)
         if status is not None:
             is_only_word = is_known_status(target) or status_key(target or "") in {"", _STATUS, status_key(status)}
@@ -257,6 +262,7 @@ class _Reader:
             is_status=status is not None,
             because_of=None if given.because_of is None else self._name(given.because_of, f"{path}.because_of"),
             is_confidential=given.confidential,
+            due=None if deadline is None else int(deadline.start.timestamp()),
         )
 
     def statuses_of_superseded(self, facts: Sequence[ParsedFact]) -> list[ParsedFact]:
@@ -300,6 +306,16 @@ class _Reader:
         lean: Lean = "future" if kind == "plan" else "past" if kind in {"event", "reading"} else None
         return told_date(text, self._zone, path, self._reference_time, lean) if text else None
 
+    def _deadline(self, given: FactInput, relation: str, value: str | None, unit: str | None) -> ToldDate | None:
+        """When a goal is due, if its value is a date of the present or the future; any other value is an amount."""
+        if relation != HAS_GOAL or given.kind != "state" or value is None or unit is not None:
+            return None
+        try:
+            found = told_date(value, self._zone, "value", self._reference_time, "future")
+        except InvalidInput:
+            return None
+        return found if self._reference_time is None or found.end > self._reference_time else None
+
     def _name(self, text: str, path: str) -> str:
         name = _name(text, path)
         return ME if is_me(name, self._person) else name
@@ -321,6 +337,12 @@ def _words(date: ToldDate | None, kind: FactKind = "state") -> str | None:
         return date.words
     words = date.words.removeprefix("by ")
     return None if _DAY.fullmatch(words) else words
+
+
+def _as_told(deadline: ToldDate, value: str | None, zone: tzinfo) -> str | None:
+    """A deadline in words that do not count from its note: "by autumn 2026" of "by autumn"."""
+    local = in_zone(deadline.start, zone)
+    return deadline.words or (local.date().isoformat() if local.time() == time() else value)
 
 
 def _status(given: FactInput, relation: str, value: str | None, target: str | None) -> str | None:

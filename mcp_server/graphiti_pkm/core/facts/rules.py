@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
+from graphiti_pkm.core.facts.goals import without_outcome
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact
 from graphiti_pkm.core.facts.statuses import is_known_status, same_meaning, status_key, status_of_fact, word_of
 from graphiti_pkm.core.identity.relation_kinds import has_single_target
@@ -396,7 +397,8 @@ def ended(fact: Fact, at: datetime, now: datetime, recorded_at: datetime | None 
     if _is_before(at, known_from(fact)):
         return None
     end = at if fact.invalid_at is None else min(at, fact.invalid_at)
-    return fact.model_copy(update={"invalid_at": end, "expired_at": expired_at if end <= now else None})
+    values = {"invalid_at": end, "expired_at": expired_at if end <= now else None}
+    return fact.model_copy(update={**values, "attributes": without_outcome(fact.attributes)})
 
 
 def ended_explicitly(fact: Fact, at: datetime, now: datetime, recorded_at: datetime | None = None) -> Fact | None:

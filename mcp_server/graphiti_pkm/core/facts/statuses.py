@@ -2,16 +2,19 @@
 
 from graphiti_pkm.core.identity.spelling import is_inflection
 from graphiti_pkm.core.model.names import display_name, normalise_name
-from graphiti_pkm.core.model.records import BECAUSE_OF, STATUS_WORD, Fact
+from graphiti_pkm.core.model.records import BECAUSE_OF, DUE, GOAL_OUTCOME, STATUS_WORD, Fact
 
 HAS_STATUS = "HAS_STATUS"
 SUPERSEDED = "superseded"
 """The status that the relation SUPERSEDES gives its target."""
 DROPPED = "dropped"
+DONE = "done"
+OPEN = "open"
 
+_WITH_FIELDS = frozenset({BECAUSE_OF, DUE, GOAL_OUTCOME})
 _AROUND = " .!,;:\"'"
 _WORDS = {
-    "open": (
+    OPEN: (
         "proposed, proposal, draft, drafted, suggested, under discussion, in discussion, idea, rfc",
         "pending, open, todo, to do, waiting, undecided, not started",
         "in review, under review",
@@ -22,13 +25,14 @@ _WORDS = {
         "in progress, active, ongoing, started, running, wip, work in progress",
     ),
     "on hold": ("on hold, paused, suspended", "postponed, deferred", "blocked"),
-    "done": (
+    DONE: (
         "done, finished, completed, complete, closed, resolved, implemented, shipped, released, delivered, fixed, live",
+        "reached, achieved, met, attained, accomplished, fulfilled",
     ),
-    "dropped": (
+    DROPPED: (
         "superseded, replaced, deprecated, obsolete, retired, outdated, overruled",
         "rejected, declined, refused, denied",
-        "dropped, abandoned, cancelled, canceled, discarded, withdrawn",
+        "dropped, abandoned, cancelled, canceled, discarded, withdrawn, given up",
     ),
 }
 _MEANINGS = {
@@ -101,7 +105,7 @@ def stated(fact: Fact) -> tuple[str | None, dict[str, object]]:
 
     Of a status of an earlier version the user's word is the value.
     """
-    shown = {name: value for name, value in fact.attributes.items() if name != BECAUSE_OF}
+    shown = {name: value for name, value in fact.attributes.items() if name not in _WITH_FIELDS}
     if not is_status_relation(fact.relation) or not isinstance(fact.attributes.get(STATUS_WORD), str):
         return fact.value, shown
     return word_of(fact), {name: value for name, value in shown.items() if name != STATUS_WORD}

@@ -45,9 +45,11 @@ class FactView(Answer):
     direction: Literal["out", "in"] | None = None
     status: Literal["current", "possible", "ended", "voided", "planned", "event", "reading", "future"]
     """What it is at the moment asked about; ``possible``: as_of lies before its first knowledge."""
-    outcome: Literal["fulfilled", "dropped", "replaced"] | None = None
-    """Of an ended plan."""
-    past: bool | None = None  # of an open plan: its day is over
+    outcome: Literal["fulfilled", "dropped", "replaced", "reached"] | None = None
+    """Of an ended plan or goal."""
+    past: bool | None = None  # of an open plan or goal: its day is over
+    proposed_end: bool | None = None
+    """A model proposed that it ends: retire_fact accepts that, restore_fact rejects it. Only with status="open"."""
     confidential: bool | None = None  # it is not public
     kind: str = "state"
     measure: str | None = None

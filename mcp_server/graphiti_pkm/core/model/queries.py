@@ -10,6 +10,8 @@ from graphiti_pkm.core.model.records import Episode, Fact, FactKind, Name, Recor
 
 Direction = Literal["both", "out", "in"]
 FactStatus = Literal["current", "possible", "ended", "voided", "planned", "event", "reading", "future"]
+StatusFilter = Literal[FactStatus, "open"]
+"""``open``: what waits for something to happen: open plans, goals, and what has a status such as "proposed"."""
 
 
 NewestOf = Literal["current", "ended", "reading", "planned"]
@@ -70,9 +72,15 @@ class FactFilter(Record):
     before the first later change. "Current" then refers to this instant."""
     by_reference_time: bool = False
     """Set if ``known_at`` precedes the whole record: episodes then count from their own reference time."""
-    status: FactStatus | None = None
+    status: StatusFilter | None = None
     """Only facts with this status at ``as_of``, else ``known_at``, else ``now``. With ``as_of``, includes states
-    that had ended or were still to come."""
+    that had ended or were still to come.
+
+    ``open``: open plans, goals, statuses with one of ``open_words`` and, without ``as_of`` and ``known_at``, facts with
+    a proposed end that nobody has decided on. Such pages are ordered by when a plan or goal is due, and then by when
+    they were recorded."""
+    open_words: tuple[str, ...] = ()
+    """Words of statuses that are still open, normalised."""
     valid_after: datetime | None = None
     """valid_at at or after this instant (unknown start: reference_time counts)."""
     valid_before: datetime | None = None
@@ -96,6 +104,11 @@ class FactFilter(Record):
     own_measures: tuple[str, ...] = ()
     """Readings of these, as stored, count as facts of the entity asked about, whatever their target: it is the
     measure."""
+
+    @property
+    def asks_open(self) -> bool:
+        """Whether it means everything that is open."""
+        return self.status == "open"
 
     @property
     def asks_open_plans(self) -> bool:

@@ -87,7 +87,16 @@ STATUS_WORD = "word"
 """The attribute of a fact in which earlier versions kept the user's word for a status; its value was one of six."""
 
 
+HAS_GOAL = "HAS_GOAL"
+"""The relation to something that is wanted; the value of such a state is the deadline as it was told."""
+DUE = "due"
+"""The attribute of a goal that holds the first instant of its deadline, in seconds since 1970."""
+GOAL_OUTCOME = "goal_outcome"
+"""The attribute of an ended goal of which a note says that it was reached or dropped."""
+
 PlanOutcome = Literal["fulfilled", "dropped", "replaced"]
+Outcome = Literal[PlanOutcome, "reached"]
+"""What became of a plan or a goal."""
 BECAUSE_OF = "because_of"
 """The attribute of a fact that holds the uuid of the entity or fact that it follows from."""
 

@@ -81,6 +81,8 @@ class FactLists(Reader):
     async def _listed(self, read: ReadFacts, wanted: FactFilter, limit: int, start: Start) -> Listed:
         """One fact more than a page: current ones first, then the newest; readings always oldest first."""
         is_later = start.after is not None
+        if wanted.asks_open:
+            return Listed(await read(wanted, Window(limit=limit + 1, after=start.after, newest=False)))
         if asks_for_readings(wanted) or (is_later and len(start.after or ()) == _OLDEST_KEY):
             return Listed(await read(wanted, Window(limit=limit + 1, after=start.after, newest=False)), is_series=True)
         page = await read(wanted, Window(limit=limit + 1, after=start.after))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
+from graphiti_pkm.core.facts.goals import outcome_said
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact, ParsedRequest
 from graphiti_pkm.core.facts.replacement import as_uuid_prefix
 from graphiti_pkm.core.facts.resolution import PERSON_LABEL, names_given, names_in
@@ -17,7 +18,7 @@ from graphiti_pkm.core.identity.shared_names import NamesInText, settle
 from graphiti_pkm.core.identity.spelling import has_exclusive_target, with_one_only
 from graphiti_pkm.core.model.names import measure_key, name_key
 from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
-from graphiti_pkm.core.model.records import Entity, Fact, Name, Vector, in_order
+from graphiti_pkm.core.model.records import HAS_GOAL, Entity, Fact, Name, Vector, in_order
 from graphiti_pkm.core.model.requests import ME
 from graphiti_pkm.core.model.told_dates import TOLD_START
 from graphiti_pkm.core.ports.graph import Graph
@@ -222,6 +223,8 @@ class _Reading:
                 between.update({(old, target): None for text in fact.replaces if (old := self._uuid(text))})
             if source is None:
                 continue
+            if fact.is_status and outcome_said(fact) is not None:
+                rivals[source, (HAS_GOAL,)] = None
             near = relations.near(fact.relation, is_plan=False) if fact.replaces else []
             related = replaceable if fact.replaces else conflicting
             related.update(dict.fromkeys((source, relation) for relation in (*same, *near)))

@@ -9,12 +9,14 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel
 
+from graphiti_pkm.core.facts.goals import deadline_of
+from graphiti_pkm.core.facts.rules import is_open
 from graphiti_pkm.core.facts.statuses import stated
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.answers import Answer, EpisodeView, FactView, NodeView
 from graphiti_pkm.core.model.queries import FactStatus as Status
 from graphiti_pkm.core.model.queries import GroupSize
-from graphiti_pkm.core.model.records import CONFIDENTIAL, Entity, Episode, Fact
+from graphiti_pkm.core.model.records import CONFIDENTIAL, GOAL_OUTCOME, Entity, Episode, Fact, Outcome
 from graphiti_pkm.core.model.times import day_bounds, iso, show_time, show_validity
 from graphiti_pkm.core.model.told_dates import TOLD_END, TOLD_START, date_at, without_told, words_at
 from graphiti_pkm.core.reading.paging import clip_json, text_size
@@ -80,7 +82,7 @@ class Views:
             target_node_name=clipped(fact.target_name, _NAME),
             direction=None if asked is None else "out" if fact.source_uuid == asked else "in",
             status=status,
-            outcome=fact.outcome if status == "ended" else None,
+            outcome=what_became_of(fact) if status == "ended" else None,
             confidential=True if CONFIDENTIAL in fact.attributes else None,
             past=True if is_past(fact, as_of or known_at or now, self._zone) else None,
             kind=fact.kind,
@@ -195,10 +197,12 @@ def _shown_validity(fact: Fact, zone: tzinfo, now: datetime | None) -> str:
         and fact.invalid_at < fact.valid_at
     ):
         planned = show_validity(fact.kind, start, None, fact.reference_time, zone)
-        return f"{planned}, {fact.outcome or 'ended'} {end}"
+        return f"{planned}, {what_became_of(fact) or 'ended'} {end}"
+    if fact.expired_at is not None and GOAL_OUTCOME in fact.attributes:
+        return f"{when}, {what_became_of(fact)}"
     is_told = fact.expired_at is None or (fact.kind == "state" and fact.invalid_at is not None)
     if not is_told:
-        return f"{when}, {fact.outcome or 'ended'}"
+        return f"{when}, {what_became_of(fact) or 'ended'}"
     return f"{when}, past" if now is not None and is_past(fact, now, zone) else when
 
 
@@ -214,8 +218,17 @@ def shown_end(fact: Fact, zone: tzinfo) -> str | None:
     return words or (show_time(fact.invalid_at, zone) if fact.invalid_at else None)
 
 
+def what_became_of(fact: Fact) -> Outcome | None:
+    """The outcome of an ended plan, or of an ended goal if a note says it."""
+    said = fact.attributes.get(GOAL_OUTCOME)
+    return "reached" if said == "reached" else "dropped" if said == "dropped" else fact.outcome
+
+
 def is_past(fact: Fact, at: datetime, zone: tzinfo) -> bool:
-    """Whether the (last) day of an open plan has passed without a known outcome."""
+    """Whether the (last) day of an open plan, or the deadline of a goal, has passed without a known outcome."""
+    deadline = deadline_of(fact, zone)
+    if deadline is not None:
+        return deadline.end <= at and is_open(fact) and (fact.invalid_at is None or fact.invalid_at > at)
     if fact.kind != "plan" or fact.valid_at is None or fact.voided or fact.expired_at is not None:
         return False
     told = date_at(fact.valid_at, fact.attributes.get(TOLD_START), zone)

@@ -41,7 +41,7 @@ EXAMPLES = (
         'Decision (bad: add_memory("We chose PostgreSQL.") alone, an isolated note)',
         (
             'nodes = search_nodes(names=["MySQL"])["nodes"]',
-            'get_entity_connections(entity_uuid=nodes[0]["uuid"])  # serves user-service and payment-service',
+            'get_entity_connections(entity_uuid=nodes[0]["uuid"])',
             (
                 'add_memory(episode_body="ADR 9, accepted, supersedes ADR 2: notification-service uses PostgreSQL, not '
                 'MySQL like user-service and payment-service: its templates need JSON.", facts=['
@@ -55,7 +55,7 @@ EXAMPLES = (
         frozenset({"search_nodes", "get_entity_connections", "add_memory"}),
     ),
     Example(
-        "Project (for each database found, then sum up)",
+        "Project (for each database found)",
         (
             'nodes = search_nodes(query="database")["nodes"]',
             'get_entity_connections(entity_uuid=nodes[0]["uuid"])',
@@ -67,8 +67,8 @@ EXAMPLES = (
         "Coaching",
         (
             'nodes = search_nodes(names=["stress"])["nodes"]',
-            'get_entity_connections(entity_uuid=nodes[0]["uuid"])  # work, sleep, deadlines, coffee',
-            'get_entity_timeline(entity_uuid=nodes[0]["uuid"])  # since three months, more each month',
+            'get_entity_connections(entity_uuid=nodes[0]["uuid"])  # work, sleep, coffee',
+            'get_entity_timeline(entity_uuid=nodes[0]["uuid"])  # more each month',
             (
                 'add_memory(episode_body="Stress again: the deadline moved to Friday, I slept 5 hours.", facts=['
                 '{"source": "launch", "relation": "HAS_DEADLINE", "value": "2026-06-12", "replaces": "current"}, '
@@ -81,7 +81,7 @@ EXAMPLES = (
 )
 
 _ABOUT = (
-    "A temporal memory. Episodes: what was said, word for word. Nodes: entities of any kind, such as people, projects, "
+    "A temporal memory. Episodes: what was said, word for word. Nodes: entities of any kind: people, projects, "
     "decisions, feelings. Facts: relations between two entities, with the times they hold."
 )
 
@@ -103,9 +103,9 @@ truncated; a search is ranked, its first page usually does. Say how things chang
 _CHOOSING = """\
 # Which tool
 - search_nodes: find entities and their uuids
-- get_entity_connections: all relationships of one entity, complete; for patterns and exploration
+- get_entity_connections: all relationships of one entity, complete
 - get_entity_timeline: all episodes of one entity, chronological
-- search_memory_facts: one specific question; ranked by the query, may miss; without one all facts under its filters
+- search_memory_facts: one specific question; ranked by the query, may miss; without one all under its filters
 - search_episodes: what was literally said, also without an entity
 - get_fact_sources: the words behind a fact
 - find_entity_path: how two entities hang together
@@ -118,19 +118,21 @@ _CHOOSING = """\
 
 _WRITING = f"""\
 # Facts
-- me is the user, as source or target.
+- me is the user.
 - kind: state (holds for a time) | event (an instant) | plan (decided or expected, not yet so) | reading (measure, \
 value, unit; also feelings and moods). Amounts, dates, frequencies of a state go in value.
 - replaces ends what was so: the old target, value, uuid, or current; change=corrected if it never was so.
 - valid_at only if the note says when.
 - "Do not keep this": leave the words out of the body, with [left out] in their place.
 - HAS_STATUS takes the note's own word as value (accepted, paused, ...) and ends the status before.
+- HAS_GOAL: deadline as value ("by May"). HAS_STATUS (reached, dropped) of its target ends it; readings of it have \
+this target.
 - Preferred relations: {", ".join(RELATIONS)}. "We decided": me DECIDED it. Decisions: DECIDED_BY, \
 AMENDS, SUPERSEDES, HAS_OPTION, HAS_CONSEQUENCE."""
 
 _TIME = """\
 # Notes
-- group_id and group_ids keep namespaces apart, everywhere.
+- group_id, group_ids: separate namespaces.
 - valid_at, invalid_at: when it held in the world; created_at, expired_at: when it was recorded. An ended fact stays.
 - as_of: what held then; known_at: what the memory said then.
 - What add_memory acknowledged is stored and found at once."""

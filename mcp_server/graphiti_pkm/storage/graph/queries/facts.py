@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from graphiti_pkm.core.model.queries import FactFilter
-from graphiti_pkm.core.model.records import BECAUSE_OF
+from graphiti_pkm.core.model.records import BECAUSE_OF, DUE, HAS_GOAL
 from graphiti_pkm.storage.graph.queries.parts import (
     BELIEVED,
     IS_CURRENT,
@@ -19,6 +19,7 @@ from graphiti_pkm.storage.graph.queries.parts import (
     Conditions,
     FactColumns,
     all_of,
+    normalised,
 )
 from graphiti_pkm.storage.graph.queries.values import Query, Row
 
@@ -146,9 +147,10 @@ def _recorded_conditions(wanted: FactFilter) -> tuple[list[str], dict[str, objec
         values["known_at"] = wanted.known_at
         if not wanted.by_reference_time:
             parts.append(f"{RECORDED} <= $known_at")
-    if wanted.as_of is not None:
-        open_then = "e.kind = 'plan' AND coalesce(e.reference_time, e.created_at) <= $as_of"
-        parts.append(open_then if wanted.asks_open_plans else f"NOT coalesce(e.kind, 'state') IN {_UNLIKE_STATES}")
+    if wanted.asks_open:
+        values["open_words"] = wanted.open_words
+    elif wanted.as_of is not None:
+        parts.append(_TOLD_PLAN if wanted.asks_open_plans else f"NOT coalesce(e.kind, 'state') IN {_UNLIKE_STATES}")
     for name, asked, part in (
         ("relations", wanted.relations, "coalesce(e.name, '') IN $relations"),
         ("kinds", wanted.kinds, "coalesce(e.kind, 'state') IN $kinds"),
@@ -180,7 +182,11 @@ def _state_conditions(wanted: FactFilter, columns: FactColumns) -> tuple[list[st
     """Conditions on values that changes may affect."""
     parts: list[str] = []
     values: dict[str, object] = {}
-    if wanted.as_of is not None:
+    if wanted.asks_open:
+        parts.append(_open(wanted, columns))
+        if wanted.as_of is not None:
+            values["as_of"] = wanted.as_of
+    elif wanted.as_of is not None:
         over = f"$as_of < {_PLAN_ENDED}" if wanted.asks_open_plans else f"{columns.invalid_at} IS NOT NULL"
         parts += [f"NOT coalesce({columns.voided}, false)", f"({columns.expired_at} IS NULL OR {over})"]
         if wanted.status is None:
@@ -197,10 +203,36 @@ def _state_conditions(wanted: FactFilter, columns: FactColumns) -> tuple[list[st
             values[name] = instant
     if wanted.only_current:
         parts.append(f"{IS_CURRENT if columns == PRESENT else _WAS_CURRENT} = 1")
-    if wanted.status is not None and not wanted.asks_open_plans:
+    if wanted.status is not None and not wanted.asks_open_plans and not wanted.asks_open:
         parts.append(f"{_status(wanted, columns)} = $status")
         values["status"] = wanted.status
     return parts, values
+
+
+_TOLD_PLAN = "e.kind = 'plan' AND coalesce(e.reference_time, e.created_at) <= $as_of"
+_HAS_PROPOSED_END = """EXISTS { MATCH (x:Change {fact_uuid: e.uuid}) WHERE x.kind = 'proposed' AND NOT EXISTS {
+    MATCH (y:Change {fact_uuid: e.uuid}) WHERE NOT y.kind IN ['proposed', 'dated'] AND (y.recorded_at > x.recorded_at
+      OR (y.recorded_at = x.recorded_at AND coalesce(y.place, 0) > coalesce(x.place, 0))) } }"""
+"""The rule of ``core.facts.history.open_proposals``."""
+DUE_AT = f"""CASE WHEN e.name = '{HAS_GOAL}' AND toIntegerOrNull(e.{DUE}) IS NOT NULL
+    THEN datetime({{epochSeconds: toIntegerOrNull(e.{DUE})}})
+  WHEN e.kind = 'plan' AND e.valid_at IS NOT NULL THEN e.valid_at ELSE $dusk END"""
+"""When a plan or a goal is due; what has no date comes last."""
+
+
+def _open(wanted: FactFilter, columns: FactColumns) -> str:
+    """Open plans, goals, statuses with an open word, and proposed ends."""
+    status = _status(wanted, columns)
+    plan = "e.kind = 'plan' AND " + (
+        f"{status} = 'planned'"
+        if wanted.as_of is None
+        else f"{_TOLD_PLAN} AND NOT coalesce({columns.voided}, false)"
+        f" AND ({columns.expired_at} IS NULL OR $as_of < {_PLAN_ENDED})"
+    )
+    proposed = _HAS_PROPOSED_END if wanted.as_of is None and wanted.known_at is None else "false"
+    word = normalised("coalesce(toStringOrNull(e.word), e.value, endNode(e).name, '')")
+    return f"""(({plan}) OR (coalesce(e.kind, 'state') = 'state' AND (e.name = '{HAS_GOAL}' OR (e.name = 'HAS_STATUS'
+      AND {word} IN $open_words) OR {proposed}) AND {status} = 'current'))"""
 
 
 def _status(wanted: FactFilter, columns: FactColumns) -> str:

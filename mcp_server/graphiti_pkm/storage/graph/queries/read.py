@@ -5,7 +5,7 @@ from typing import get_args
 
 from graphiti_pkm.core.model.queries import Direction, EntityFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import FactKind
-from graphiti_pkm.storage.graph.queries.facts import OF_OWN_MEASURES, Matched, facts_matched, known_from, starts
+from graphiti_pkm.storage.graph.queries.facts import DUE_AT, OF_OWN_MEASURES, Matched, facts_matched, known_from, starts
 from graphiti_pkm.storage.graph.queries.parts import (
     ENTITY_COLUMNS,
     EPISODE_COLUMNS,
@@ -423,7 +423,8 @@ _NEXT_OLDEST = "va > $c0 OR (va = $c0 AND (ca > $c1 OR (ca = $c1 AND id > $c2)))
 def _fact_page(name: str, matched: Matched, wanted: FactFilter, window: Window) -> tuple[Query, Query]:
     """Current ones first, then the newest; or the oldest first."""
     current = "1" if wanted.only_current else matched.is_current
-    since = starts(matched.columns) if window.newest else f"coalesce({known_from(matched.columns)}, $dawn)"
+    oldest = DUE_AT if wanted.asks_open else f"coalesce({known_from(matched.columns)}, $dawn)"
+    since = starts(matched.columns) if window.newest else oldest
     keys, order = ("cur, va, ca, id", "cur DESC, va DESC, ca DESC, id") if window.newest else ("va, ca, id",) * 2
     after = ""
     if window.after is not None:

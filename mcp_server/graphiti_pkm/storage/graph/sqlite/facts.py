@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from graphiti_pkm.core.model.queries import FactFilter, FactPage, KindCount, NeighbourCount, Window
-from graphiti_pkm.core.model.records import BECAUSE_OF, Fact
+from graphiti_pkm.core.model.records import BECAUSE_OF, DUE, HAS_GOAL, Fact
 from graphiti_pkm.storage.graph.ordering import in_order
 from graphiti_pkm.storage.graph.sqlite import values
 from graphiti_pkm.storage.graph.sqlite.file import Row
@@ -149,9 +149,10 @@ def _recorded(wanted: FactFilter) -> tuple[list[str], dict[str, object]]:
     if wanted.known_at is not None:
         parameters["known_at"] = micros(wanted.known_at)
         parts.append(_SAID_BY_THEN if wanted.by_reference_time else "f.created_at <= :known_at")
-    if wanted.as_of is not None:
-        open_then = "f.kind = 'plan' AND coalesce(f.reference_time, f.created_at) <= :as_of"
-        parts.append(open_then if wanted.asks_open_plans else f"f.kind NOT IN {_UNLIKE_STATES}")
+    if wanted.asks_open:
+        parameters["open_words"] = as_list(wanted.open_words)
+    elif wanted.as_of is not None:
+        parts.append(_TOLD_PLAN if wanted.asks_open_plans else f"f.kind NOT IN {_UNLIKE_STATES}")
     for name, asked, part in (
         ("relations", wanted.relations, "f.relation IN (SELECT value FROM json_each(:relations))"),
         ("kinds", wanted.kinds, "f.kind IN (SELECT value FROM json_each(:kinds))"),
@@ -182,6 +183,7 @@ def _recorded(wanted: FactFilter) -> tuple[list[str], dict[str, object]]:
     return parts, parameters
 
 
+_TOLD_PLAN = "f.kind = 'plan' AND coalesce(f.reference_time, f.created_at) <= :as_of"
 _OF_OWN_MEASURES = "f.kind = 'reading' AND f.measure IN (SELECT value FROM json_each(:own_measures))"
 
 
@@ -190,7 +192,11 @@ def _values_of(wanted: FactFilter, held: _Values) -> tuple[list[str], dict[str, 
     parts: list[str] = []
     parameters: dict[str, object] = {}
     known_from = f"coalesce({held.valid_at}, {held.reference_time})"
-    if wanted.as_of is not None:
+    if wanted.asks_open:
+        parts.append(_open(wanted, held))
+        if wanted.as_of is not None:
+            parameters["as_of"] = micros(wanted.as_of)
+    elif wanted.as_of is not None:
         parameters["as_of"] = micros(wanted.as_of)
         over = f":as_of < {_PLAN_ENDED}" if wanted.asks_open_plans else f"{held.invalid_at} IS NOT NULL"
         parts += [f"NOT {held.voided}", f"({held.expired_at} IS NULL OR {over})"]
@@ -208,10 +214,37 @@ def _values_of(wanted: FactFilter, held: _Values) -> tuple[list[str], dict[str, 
             parameters[name] = micros(instant)
     if wanted.only_current:
         parts.append(f"{IS_CURRENT if held == _PRESENT else _WAS_CURRENT} = 1")
-    if wanted.status is not None and not wanted.asks_open_plans:
+    if wanted.status is not None and not wanted.asks_open_plans and not wanted.asks_open:
         parts.append(f"{_status(wanted, held)} = :status")
         parameters["status"] = wanted.status
     return parts, parameters
+
+
+def _open(wanted: FactFilter, held: _Values) -> str:
+    """Open plans, goals, statuses with an open word, and proposed ends."""
+    status = _status(wanted, held)
+    plan = "f.kind = 'plan' AND " + (
+        f"{status} = 'planned'"
+        if wanted.as_of is None
+        else f"{_TOLD_PLAN} AND NOT {held.voided} AND ({held.expired_at} IS NULL OR :as_of < {_PLAN_ENDED})"
+    )
+    proposed = _HAS_PROPOSED_END if wanted.as_of is None and wanted.known_at is None else "0"
+    return f"""(({plan}) OR (f.kind = 'state' AND (f.relation = '{HAS_GOAL}' OR (f.relation = 'HAS_STATUS'
+      AND (SELECT {STATUS_WORD} FROM entity w WHERE w.uuid = f.target_uuid)
+      IN (SELECT value FROM json_each(:open_words))) OR {proposed}) AND {status} = 'current'))"""
+
+
+_HAS_PROPOSED_END = """f.uuid IN (SELECT x.fact_uuid FROM change x WHERE x.kind = 'proposed'
+  AND x.group_id IN (SELECT value FROM json_each(:groups)) AND NOT EXISTS (SELECT 1 FROM change y
+  WHERE y.fact_uuid = x.fact_uuid AND y.kind NOT IN ('proposed', 'dated')
+  AND (y.recorded_at, y.place) > (x.recorded_at, x.place)))"""
+"""As ``core.facts.history.open_proposals`` says it."""
+_DUE = f"""coalesce(json_extract(f.attributes, '$.{DUE}') * 1000000,
+  CASE WHEN f.kind = 'plan' THEN f.valid_at END, {DUSK})"""
+"""When a plan or a goal is due; what has no date comes last."""
+STATUS_WORD = """replace(replace(replace(lowered(
+  coalesce(json_extract(f.attributes, '$.word'), f.value, w.name)), ' ', ''), '-', ''), '_', '')"""
+"""The word of a status, normalised; in older memories it is an attribute, or the name of the target."""
 
 
 def _status(wanted: FactFilter, held: _Values) -> str:
@@ -283,7 +316,7 @@ def _page(
                     db, asked, ends, only, current, keys, at, {**parameters, "limit": window.limit - len(found)}
                 )
     else:
-        since = f"coalesce({asked.held.valid_at}, {asked.held.reference_time}, {DAWN})"
+        since = _DUE if wanted.asks_open else f"coalesce({asked.held.valid_at}, {asked.held.reference_time}, {DAWN})"
         found = _walk(
             db, asked, ends, asked.where, None, (since, ""), window.after, {**parameters, "limit": window.limit}
         )

@@ -169,11 +169,6 @@ def group_size(db: sqlite3.Connection, group_id: str) -> GroupSize:
     return GroupSize(**dict(zip(("episodes", "entities", "facts"), counts, strict=True)))
 
 
-STATUS_WORD = """replace(replace(replace(lowered(
-  coalesce(json_extract(f.attributes, '$.word'), f.value, w.name)), ' ', ''), '-', ''), '_', '')"""
-"""The word of a status, normalised; in older memories it is an attribute, or the name of the target."""
-
-
 def entity_condition(wanted: EntityFilter) -> tuple[str, dict[str, object]]:
     """The whole filter, over ``n``."""
     parts = [f"n.group_id {IN_GROUPS}"]
@@ -191,7 +186,7 @@ def entity_condition(wanted: EntityFilter) -> tuple[str, dict[str, object]]:
         parts.append(
             f"""n.uuid IN (SELECT f.source_uuid FROM fact f JOIN entity w ON w.uuid = f.target_uuid
             WHERE f.group_id {IN_GROUPS} AND f.relation = 'HAS_STATUS'
-            AND {STATUS_WORD} IN (SELECT value FROM json_each(:status))
+            AND {facts.STATUS_WORD} IN (SELECT value FROM json_each(:status))
             AND {facts.IS_CURRENT} = 1 AND f.created_at <= :recorded_until)"""
         )
         parameters["status"] = as_list(wanted.status[0])

@@ -334,6 +334,7 @@ HAS_CAUSE = "instr({fact}attributes, '\"because_of\"') > 0"
 _CAUSES = f"""
 ALTER TABLE episode ADD COLUMN confidential INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX fact_because_of ON fact (group_id) WHERE {HAS_CAUSE.format(fact="")};
+CREATE INDEX change_proposed ON change (group_id, fact_uuid) WHERE kind = 'proposed';
 CREATE INDEX fact_measure ON fact (group_id, measure) WHERE kind = 'reading';
 """
 

@@ -1,0 +1,70 @@
+"""Goals: states with the relation HAS_GOAL, whose value is the deadline as it was told, and what became of them."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta, tzinfo
+
+from graphiti_pkm.core.facts.parsed_facts import ParsedFact
+from graphiti_pkm.core.facts.statuses import DONE, DROPPED, class_of_status
+from graphiti_pkm.core.model.names import normalise_name, words_of
+from graphiti_pkm.core.model.records import DUE, GOAL_OUTCOME, HAS_GOAL, Fact
+from graphiti_pkm.core.model.told_dates import ToldDate, date_at
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_REACHING = frozenset(
+    map(normalise_name, words_of("REACHED REACHES ACHIEVED ACHIEVES MET ATTAINED ACCOMPLISHED FULFILLED COMPLETED"))
+)
+_DROPPING = frozenset(
+    map(normalise_name, words_of("DROPPED DROPS ABANDONED ABANDONS GAVE_UP GIVES_UP GIVEN_UP CANCELLED CANCELED QUIT"))
+)
+
+
+def is_goal(fact: Fact) -> bool:
+    """Whether a known fact says that somebody has a goal."""
+    return fact.kind == "state" and fact.relation == HAS_GOAL
+
+
+def outcome_said(parsed: ParsedFact) -> str | None:
+    """What a state or event says of a goal, if it concerns one: reached or dropped."""
+    if parsed.kind not in {"state", "event"} or parsed.is_correction or parsed.invalid_at is not None:
+        return None
+    if parsed.is_status and parsed.value is not None:
+        return {DONE: "reached", DROPPED: "dropped"}.get(class_of_status(parsed.value) or "")
+    relation = normalise_name(parsed.relation)
+    return "reached" if relation in _REACHING else "dropped" if relation in _DROPPING else None
+
+
+def concerned(parsed: ParsedFact, fact: Fact, candidates: Iterable[Fact]) -> list[Fact]:
+    """The open goals that a new fact is about: everybody's for a status of what is wanted, else those of its source."""
+    goals = [one for one in candidates if is_goal(one) and not one.voided and one.expired_at is None]
+    if parsed.is_status:
+        return [one for one in goals if one.target_uuid == fact.source_uuid]
+    ends = (fact.source_uuid, fact.target_uuid)
+    return [one for one in goals if (one.source_uuid, one.target_uuid) == ends]
+
+
+def with_other_deadline(parsed: ParsedFact, target_uuid: str, candidates: Iterable[Fact]) -> list[Fact]:
+    """Open goals of the same source and target with another deadline, or none, than the one that a call gives."""
+    if parsed.due is None or parsed.replaces or parsed.invalid_at is not None:
+        return []
+    return [
+        one
+        for one in candidates
+        if is_goal(one)
+        and one.target_uuid == target_uuid
+        and not one.voided
+        and one.expired_at is None
+        and one.value != parsed.value
+    ]
+
+
+def deadline_of(fact: Fact, zone: tzinfo) -> ToldDate | None:
+    """When a goal is due; None if it has no deadline, or its value is none."""
+    seconds = fact.attributes.get(DUE)
+    if not is_goal(fact) or not isinstance(seconds, int):
+        return None
+    return date_at(_EPOCH + timedelta(seconds=seconds), fact.value, zone)
+
+
+def without_outcome(attributes: Mapping[str, object]) -> dict[str, object]:
+    """A fact's attributes without what became of a goal."""
+    return {name: value for name, value in attributes.items() if name != GOAL_OUTCOME}
