@@ -266,8 +266,8 @@ class Forgetting:
             entities |= {entity.uuid: entity for entity in found}
             mentioned[uuid] = frozenset(entity.uuid for entity in found)
         others = {uuid for fact in facts.values() for uuid in (fact.source_uuid, fact.target_uuid)} - entities.keys()
-        facts = {fact.uuid: fact for fact in target.beside.related} | facts
-        others |= trace.entities | target.beside.typed
+        facts = {fact.uuid: fact for fact in target.non_sentences.related} | facts
+        others |= trace.entities | target.non_sentences.typed
         if target.words:
             wanted = EntityFilter(group_ids=(target.group_id,))
             others |= set(await self._graph.search.search_entities(target.words[:_TERMS], wanted, _MOST_ENTITIES // 10))

@@ -19,13 +19,13 @@ from graphiti_pkm.core.facts.statuses import (
     status_key,
     status_word,
 )
+from graphiti_pkm.core.model.date_phrases import DatePeriod, YearChoice, parse_date_phrase
 from graphiti_pkm.core.model.labels import as_label
 from graphiti_pkm.core.model.names import display_name, normalise_name, relation_name
 from graphiti_pkm.core.model.records import CONFIDENTIAL, EpisodeSource, FactKind
 from graphiti_pkm.core.model.request_checks import check_texts
 from graphiti_pkm.core.model.requests import ME, STEERING, AddMemory, EntityInput, FactInput
 from graphiti_pkm.core.model.times import parse_instant, show_time
-from graphiti_pkm.core.model.told_dates import Lean, ToldDate, told_date
 from graphiti_pkm.errors import InvalidInput
 
 _MAX_ALIASES = 50
@@ -296,9 +296,9 @@ class _Reader:
             return " ".join(part for part in (f"{subject}:", measure, value, unit) if part)
         return fact_text(subject, relation, self._person if target == ME else target, value, unit)
 
-    def _date(self, text: str | None, path: str, kind: FactKind) -> ToldDate | None:
-        lean: Lean = "future" if kind == "plan" else "past" if kind in {"event", "reading"} else None
-        return told_date(text, self._zone, path, self._reference_time, lean) if text else None
+    def _date(self, text: str | None, path: str, kind: FactKind) -> DatePeriod | None:
+        choice: YearChoice = "future" if kind == "plan" else "past" if kind in {"event", "reading"} else None
+        return parse_date_phrase(text, self._zone, path, self._reference_time, choice) if text else None
 
     def _name(self, text: str, path: str) -> str:
         name = _name(text, path)
@@ -313,7 +313,7 @@ class _Reader:
         return label
 
 
-def _words(date: ToldDate | None, kind: FactKind = "state") -> str | None:
+def _words(date: DatePeriod | None, kind: FactKind = "state") -> str | None:
     """The words of a date without "by", which only a plan needs; of a day nothing is left."""
     if date is None or date.words is None:
         return None

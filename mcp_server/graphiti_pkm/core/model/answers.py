@@ -14,7 +14,7 @@ class Answer(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)  # start-up pays for what is offered only
 
-    is_whole: ClassVar[bool] = False
+    must_not_be_cut: ClassVar[bool] = False
     """Whether the text form must hold everything, however long: part of a file is useless."""
 
 

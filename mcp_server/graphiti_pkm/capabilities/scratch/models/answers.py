@@ -262,7 +262,7 @@ class ImportGraphResponse(MadeGraph):
 class ExportGraphResponse(Answer):
     """Its text is the whole content, never a part of it."""
 
-    is_whole: ClassVar[bool] = True
+    must_not_be_cut: ClassVar[bool] = True
 
     format: str
     node_count: int

@@ -44,7 +44,7 @@ class Saving(Tables):
     def finish(self) -> None:
         """What follows for the groups."""
         for group in self._holding | self._changed:
-            self.number(group)
+            self.group_number(group)
             self.db.execute(
                 "UPDATE groups SET holds = max(holds, ?1), recorded_at = max(coalesce(recorded_at, ?2), ?2) "
                 "WHERE group_id = ?3",

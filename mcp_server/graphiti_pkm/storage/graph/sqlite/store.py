@@ -34,7 +34,7 @@ class SqliteGraph:
         self.writer = core_parts.Writer(opened)
 
     @property
-    def shared_readings(self) -> None:
+    def shared_extraction_jobs(self) -> None:
         """None: no other server has this file with a journal of its own."""
         return
 

@@ -50,7 +50,7 @@ class Tables:
 
     # Groups
 
-    def number(self, group_id: str) -> int:
+    def group_number(self, group_id: str) -> int:
         """Of the group, which gets one now if it has none."""
         self.db.execute("INSERT INTO groups (group_id) VALUES (?) ON CONFLICT DO NOTHING", (checked_text(group_id),))
         (number,) = self.db.execute("SELECT id FROM groups WHERE group_id = ?", (group_id,)).fetchone()
@@ -68,7 +68,7 @@ class Tables:
     def tell_names(self) -> None:
         """A new version of the book of names; a clock that was set back gives no older one."""
         for group in self.renamed:
-            self.number(group)
+            self.group_number(group)
             self.db.execute(
                 "UPDATE groups SET names_version = max(names_version + 1, ?) WHERE group_id = ?",
                 (time.time_ns() // 1_000, group),
@@ -79,7 +79,7 @@ class Tables:
     def prefix(self, group_id: str, kind: str) -> str:
         """What stands before the words of the group's records of a kind."""
         if (group_id, kind) not in self._prefixes:
-            self._prefixes[group_id, kind] = words.prefix(self.number(group_id), kind)
+            self._prefixes[group_id, kind] = words.prefix(self.group_number(group_id), kind)
         return self._prefixes[group_id, kind]
 
     def episode_words(self, uuid: str, group_id: str, name: str, content: str) -> None:

@@ -90,20 +90,20 @@ class _Write(Tables):
             self.db.executemany("UPDATE episode SET corrected = ? WHERE uuid = ?", [(corrected, u) for u in uuids])
         if intent.forgets is not None:
             self._forget(intent.forgets)
-        self._tell_groups()
+        self._record_groups()
         self._delete(intent.deletions)
         if intent.deletions.entities:
             self.renamed.add(intent.group_id)
         self.tell_names()
 
-    def _tell_groups(self) -> None:
+    def _record_groups(self) -> None:
         """That groups hold something, and when this one was written to; a clock that is set back moves nothing."""
         intent = self._intent
         holding = (*(one.group_id for one in intent.episodes), *(one.group_id for one in intent.entities))
         for group in dict.fromkeys(holding):
-            self.number(group)
+            self.group_number(group)
             self.db.execute("UPDATE groups SET holds = 1 WHERE group_id = ?", (group,))
-        self.number(intent.group_id)
+        self.group_number(intent.group_id)
         self.db.execute(
             "UPDATE groups SET recorded_at = max(coalesce(recorded_at, ?1), ?1) WHERE group_id = ?2",
             (micros(intent.recorded_at), intent.group_id),
