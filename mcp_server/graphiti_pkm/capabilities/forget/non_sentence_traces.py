@@ -13,7 +13,7 @@ from graphiti_pkm.core.ports.erasing import RowContent
 
 @dataclass(frozen=True)
 class NonSentenceTraces:
-    """Data other than sentences that contains the forgotten words, anywhere in the rows of the group, as the graph has it."""
+    """Data other than sentences that contains the forgotten words, anywhere in the group, as the graph has it."""
 
     episodes: Mapping[str, Episode] = field(default_factory=dict)
     """Episodes that contain it in a spelling that full text does not find."""

@@ -43,7 +43,7 @@ class AttentionWriter:
         known = _json({"name": candidates[0][0], "aliases": [name]})
         return Attention(
             what="similar_existing",
-            detail=f"{name} is new; much like it",
+            detail=f"{name} is new and similar to:",
             candidates=[f"{other} ({uuid[:SHOWN_UUID]})" for other, uuid in candidates],
             call=f'If the same: {self._delete} {{"uuid":"{episode_uuid}"}}, then add_memory again, in entities {known} '
             f"in place of {_quoted(name)}",
@@ -54,7 +54,7 @@ class AttentionWriter:
         extra = episode_uuid if is_text_only else stored_uuid
         return Attention(
             what="same_text",
-            detail=f"the same text and time is stored as {stored_uuid[:SHOWN_UUID]} already; it is there twice now",
+            detail=f"the same text and time is stored as {stored_uuid[:SHOWN_UUID]} already, so it is stored twice",
             candidates=[stored_uuid],
             call=f'If sent twice: {self._delete} {{"uuid":"{extra}"}}',
         )
@@ -89,7 +89,7 @@ class AttentionWriter:
             what="alias_taken",
             detail=f"{alias} stays the name of {name}, not of {wanted_for.name}",
             candidates=[f"{name} ({uuid[:SHOWN_UUID]})"],
-            call=(again if is_new else f"If {same}: call it so.") + others,
+            call=(again if is_new else f"If {same}: use the name {_quoted(name)} from now on.") + others,
         )
 
     def part_of_name(self, parts: Mapping[str, tuple[str, str]]) -> Attention:
@@ -290,7 +290,7 @@ class AttentionWriter:
         )
         return Attention(
             what="empty_interval",
-            detail=f"the new start {show_time(at, self._zone)} leaves the old fact no time: {outcome}",
+            detail=f"the new fact starts at {show_time(at, self._zone)}, not after the start of the old one: {outcome}",
             candidates=[self.line(old)],
             call=f"If the old one was wrong: {self._add(fact, facts=[suggested])}",
         )

@@ -149,7 +149,7 @@ class Page(Answer):
     truncated: bool
     next_cursor: str | None = None
     weaker: int | None = None
-    """Of a ranked list that ends where the scores fall away: how many follow with ``next_cursor``."""
+    """How many hits with clearly lower scores follow on the next pages of a ranked list."""
     now: str | None = None
     """What status and past count from: as_of, else known_at, else the day of page one, in the configured zone."""
     scope: Scope

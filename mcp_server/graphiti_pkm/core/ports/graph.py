@@ -227,7 +227,7 @@ class GraphEpisodes(Protocol):
         ...
 
     async def recent_episodes(self, wanted: EpisodeFilter, window: Window) -> EpisodePage:
-        """Episodes of groups by valid_at, newest first."""
+        """Episodes of groups by valid_at, in the order of ``window.newest``."""
         ...
 
     async def episode_entities(
