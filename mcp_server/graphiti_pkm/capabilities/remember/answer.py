@@ -27,8 +27,8 @@ _HOW_TO_ADD = (
     "person, project and date."
 )
 _NOTHING_KNOWN = (
-    "The text names no entity that is already known. If one is known under another name, search_nodes finds it; use that "
-    "name from now on."
+    "The text names no entity that is already known. If one is known under another name, search_nodes finds it; use "
+    "that name from now on."
 )
 
 

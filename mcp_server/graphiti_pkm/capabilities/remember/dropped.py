@@ -52,7 +52,7 @@ def _entity_dropped_by(fact: Fact, now: datetime) -> str | None:
 
 
 def _dropped_facts(plan: WritePlan) -> Iterator[Fact]:
-    """Facts that ended or were wrong; not those of which only a date was wrong."""
+    """Facts that the write ends or calls wrong; not those of which only a date was wrong."""
     facts = {fact.uuid: fact for fact in (*plan.world.known, *plan.world.created)}
     for one in plan.retirements.answers:
         old, new = facts[one.uuid], facts.get(one.replaced_by or "")

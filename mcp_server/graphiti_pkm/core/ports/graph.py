@@ -196,7 +196,7 @@ class GraphFacts(Protocol):
         ...
 
     async def facts_of_episodes(self, episode_uuids: Sequence[str], group_ids: Sequence[str], limit: int) -> list[Fact]:
-        """Facts that any of these episodes supports, newest created first: one reading of the group for all."""
+        """Facts that any of these episodes supports, newest created first; one scan of the group for all."""
         ...
 
     async def retired_by_episode(self, episode_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:

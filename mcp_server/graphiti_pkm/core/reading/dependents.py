@@ -49,16 +49,16 @@ class DependentsReader:
     async def on_entity(
         self, group_id: str, entity_uuid: str, now: datetime, is_settled: Callable[[str], bool]
     ) -> Dependents:
-        """What follows from an entity first, then what is said and planned of it, and what its first note told."""
+        """Facts that follow from an entity, then those that have it as an end, then those of its first note."""
         following, around, told = await asyncio.gather(
             self._following(group_id, (entity_uuid,), now),
             self._about(group_id, entity_uuid, now),
             self._told_with(group_id, entity_uuid, now),
         )
-        beside = [fact for fact in (*around, *told) if normalise_name(fact.relation) not in _ABOUT_ITSELF]
+        nearby = [fact for fact in (*around, *told) if normalise_name(fact.relation) not in _ABOUT_ITSELF]
         unsettled = _settled(following, is_settled)
         known = {fact.uuid for fact in following.facts}
-        more = {fact.uuid: fact for fact in beside if fact.uuid not in known and not is_settled(fact.uuid)}
+        more = {fact.uuid: fact for fact in nearby if fact.uuid not in known and not is_settled(fact.uuid)}
         facts = (*unsettled.facts, *more.values())
         return Dependents(facts[:MOST_DEPENDENTS], unsettled.total + len(more))
 
@@ -77,7 +77,7 @@ class DependentsReader:
         return [fact for page in pages for fact in page.facts]
 
     async def _told_with(self, group_id: str, entity_uuid: str, now: datetime) -> list[Fact]:
-        """Of the entity's first note; it is only about the entity if nothing else is superseded or decided in it."""
+        """Facts of the entity's first note, if that supersedes or decides nothing else."""
         oldest = EpisodeFilter(group_ids=(group_id,))
         page = await self._graph.episodes.timeline(entity_uuid, oldest, Window(limit=1, newest=False))
         first = [episode.uuid for episode in page.episodes]

@@ -98,10 +98,10 @@ class GraphExtractionJobs:
 
     async def take_over(self, lease_seconds: float, limit: int) -> list[SharedExtractionJob]:
         lease = _milliseconds(lease_seconds)
-        return _readings(await self._change("take readings over", _TAKE_OVER, lease=lease, limit=limit))
+        return _jobs(await self._change("take readings over", _TAKE_OVER, lease=lease, limit=limit))
 
     async def own(self, after: int, limit: int) -> list[SharedExtractionJob]:
-        return _readings(await self._read("own readings", _OWN, server=self._server, after=after, limit=limit))
+        return _jobs(await self._read("own readings", _OWN, server=self._server, after=after, limit=limit))
 
     async def begin(self, group_id: str, job: ExtractJob, turn: str) -> bool:
         found = await self._change(
@@ -123,7 +123,7 @@ class GraphExtractionJobs:
 
     async def of_episode(self, episode_uuid: str, group_ids: Sequence[str]) -> SharedExtractionJob | None:
         found = await self._read("latest reading", _LATEST, episode_uuid=episode_uuid, group_ids=list(group_ids))
-        return next(iter(_readings(found)), None)
+        return next(iter(_jobs(found)), None)
 
     async def _change(self, name: str, text: str, **values: object) -> list[Row]:
         try:
@@ -154,7 +154,7 @@ def _properties(group_id: str, job: ExtractJob, server: str) -> Row:
     }
 
 
-def _readings(found: Sequence[Row]) -> list[SharedExtractionJob]:
+def _jobs(found: Sequence[Row]) -> list[SharedExtractionJob]:
     return [
         SharedExtractionJob(
             job=ExtractJob(
