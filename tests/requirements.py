@@ -165,7 +165,7 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
         "test_the_request_names_model_and_dimension_and_vectors_come_in_order_with_length_one": "M-71 T42",
         "test_every_configuration_of_the_page_works": "M-71 M-88",
     },
-    "integration/test_digests.py": {
+    "integration/test_summaries.py": {
         "test_a_saga_is_summarised_in_steps": "G-65",
         "test_graphiti_reads_a_saga_and_finds_communities": "G-65 G-68",
         "test_communities_are_built_and_made_anew_by_a_rebuild": "G-68",
@@ -482,7 +482,7 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
         "test_an_episode_takes_only_what_nothing_else_supports": "T30",
         "test_an_unknown_or_malformed_episode_is_an_error_and_a_second_delete_says_it_is_gone": "G-67",
     },
-    "unit/capabilities/sagas/test_digests.py": {
+    "unit/capabilities/sagas/test_summaries.py": {
         "test_a_saga_is_summarised_by_one_write_and_again_only_with_what_is_new": "G-68",
         "test_communities_are_replaced_as_a_whole_by_one_write": "G-68",
         "test_without_a_model_both_say_what_to_do": "G-65 G-68",

@@ -23,11 +23,11 @@ from graphiti_pkm.embedding.local.local import LocalEmbedder
 from graphiti_pkm.embedding.measured import MeasuredEmbedder
 from graphiti_pkm.embedding.recorded import RecordedEmbedder
 from graphiti_pkm.embedding.reembedding import Reembedding
-from graphiti_pkm.graphiti_adapter.digests import GraphitiDigester
 from graphiti_pkm.graphiti_adapter.language_model import ModelOnDemand, language_model
 from graphiti_pkm.graphiti_adapter.pipeline import GraphitiExtractor
 from graphiti_pkm.graphiti_adapter.pipeline_types import read_types
 from graphiti_pkm.graphiti_adapter.readable_store import ReadableStore
+from graphiti_pkm.graphiti_adapter.summaries import GraphitiSummarizer
 from graphiti_pkm.server.tools.registry import CAPABILITIES
 from graphiti_pkm.settings.loader import Settings, leave_processors
 from graphiti_pkm.storage.commit import Committer
@@ -214,7 +214,7 @@ def _model(model: ModelOnDemand | None, graph: ReadableStore, embedder: Embedder
         parallel_calls=settings.extraction_calls,
         part_characters=settings.extraction_part,
     )
-    return Model(extractor, GraphitiDigester(graph, model, parallel_calls=settings.extraction_calls))
+    return Model(extractor, GraphitiSummarizer(graph, model, parallel_calls=settings.extraction_calls))
 
 
 def configured_embedder(settings: Settings, metrics: Metrics = UNCOUNTED) -> LocalEmbedder | ApiEmbedder:
@@ -237,7 +237,7 @@ def _assemble(
     committer = Committer(context)
     erasing = Erasing(context, database.remainder)
     recovery = Recovery(context, committer, is_shared=database.is_shared)
-    shared, changed = graph.shared_readings, Signal()
+    shared, changed = graph.shared_extraction_jobs, Signal()
     kernel = Kernel(
         context=context,
         parts=graph,
@@ -250,9 +250,9 @@ def _assemble(
         receipts=Receipts(context, groups, journal.extractions, lambda: changed.next, shared),
         model=model,
         extraction_changed=changed,
-        shared_readings=shared,
+        shared_extraction_jobs=shared,
         lease=lease,
-        whole=recovery.whole,
+        wait_until_rebuilt=recovery.wait_until_rebuilt,
         backend=database.name,
         comparison=recovery,
     )

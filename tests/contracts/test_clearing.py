@@ -94,10 +94,10 @@ async def test_memories_of_a_cleared_group_have_no_receipt_those_of_others_and_l
     clear = clearing(GROUP)
     await journal.append(clear, {}, "", {})
     await journal.append(later, {}, "hash", {})
-    receipts = [await journal.receipt(write.episodes[0].uuid) for write in (mine, other, later)]
+    receipts = [await journal.stored_answer(write.episodes[0].uuid) for write in (mine, other, later)]
     assert receipts == [None, ("hash", {}), ("hash", {})]
     await journal.append(a_write(*mine.episodes), {}, "again", {})
-    assert await journal.receipt(mine.episodes[0].uuid) == ("again", {})
+    assert await journal.stored_answer(mine.episodes[0].uuid) == ("again", {})
 
 
 async def test_a_clearing_that_forgets_leaves_no_word_in_the_groups_earlier_rows_and_jobs(journal: Journal) -> None:
@@ -124,4 +124,4 @@ async def test_a_withdrawn_clearing_brings_the_receipts_back(journal: Journal) -
     await journal.append(mine, {}, "hash", {})
     await journal.append(clear, {}, "", {})
     await journal.withdraw(clear.uuid)
-    assert await journal.receipt(mine.episodes[0].uuid) == ("hash", {})
+    assert await journal.stored_answer(mine.episodes[0].uuid) == ("hash", {})

@@ -213,7 +213,7 @@ async def test_every_earlier_row_of_the_group_loses_it_whatever_its_state(journa
     assert set(mine.vectors) == {story.tom.uuid, story.runs.uuid}
     assert mine.intent.episodes[0].content == LEFT
     assert other.intent == elsewhere.told_by
-    assert await journal.receipt(story.episode.uuid) == ("", {})
+    assert await journal.stored_answer(story.episode.uuid) == ("", {})
     assert (await journal.claim_job("me", 60) or (0, ""))[1] == OTHER_GROUP
 
 
@@ -230,7 +230,7 @@ async def test_the_receipts_of_other_notes_keep_only_what_those_told(journal: Jo
     await journal.append(a_write(note, kind=WriteKind.ADD_MEMORY), {}, "same", repeating)
     await journal.append(a_write(elsewhere, kind=WriteKind.ADD_MEMORY, group_id=OTHER_GROUP), {}, "other", repeating)
     await journal.append(story.forgetting(), {}, "", {})
-    assert await journal.receipt(note.uuid) == (
+    assert await journal.stored_answer(note.uuid) == (
         "same",
         {
             "message": "Stored.",
@@ -240,7 +240,7 @@ async def test_the_receipts_of_other_notes_keep_only_what_those_told(journal: Jo
             "facts": [{"uuid": "2", "outcome": "duplicate"}],
         },
     )
-    assert await journal.receipt(elsewhere.uuid) == ("other", repeating)
+    assert await journal.stored_answer(elsewhere.uuid) == ("other", repeating)
 
 
 async def test_a_deleted_episode_leaves_shells_for_what_became_of_its_facts(journal: Journal) -> None:
@@ -361,8 +361,8 @@ async def test_an_answer_alone_may_go(journal: Journal) -> None:
     await journal.append(a_write(other, kind=WriteKind.ADD_MEMORY), {}, "hash", {"message": "Stored."})
     await journal.append(a_write(elsewhere, kind=WriteKind.ADD_MEMORY, group_id=OTHER_GROUP), {}, "", {})
     await journal.append(an_intent(kind=WriteKind.FORGET, forgets=Forgetting(answers=(write.uuid,))), {}, "", {})
-    assert await journal.receipt(note.uuid) == ("", {})
-    assert await journal.receipt(other.uuid) == ("hash", {"message": "Stored."})
+    assert await journal.stored_answer(note.uuid) == ("", {})
+    assert await journal.stored_answer(other.uuid) == ("hash", {"message": "Stored."})
     rows = await journal.row_contents(GROUP, 0, 2)
     assert [(row.intent.episodes, json.loads(row.answer)) for row in rows] == [
         ((note,), {}),

@@ -34,8 +34,8 @@ async def test_a_backup_brings_rows_states_receipts_vectors_and_jobs_back(journa
     assert rows[0].vectors == vectors
     assert await journal.written_until_now() == [first.uuid]
     assert [row.intent for row in await journal.unfinished(None)] == [second]
-    assert await journal.receipt(first.episodes[0].uuid) == ("first", {"message": "stored"})
-    assert await journal.receipt(later.episodes[0].uuid) is None
+    assert await journal.stored_answer(first.episodes[0].uuid) == ("first", {"message": "stored"})
+    assert await journal.stored_answer(later.episodes[0].uuid) is None
     assert (await journal.counts())["jobs_queued"] == 2
 
 

@@ -37,7 +37,7 @@ async def test_an_empty_journal_holds_nothing(journal: Journal) -> None:
     assert await journal.rows(0, 10) == []
     assert await journal.newest_uuids(10) == []
     assert await journal.written_until_now() == []
-    assert await journal.receipt("nothing") is None
+    assert await journal.stored_answer("nothing") is None
     assert await journal.claim_job("me", 60) is None
     assert await states(journal) == {}
     assert await journal.episode_count() == 0
@@ -122,10 +122,10 @@ async def test_a_withdrawn_row_leaves_nothing_behind(journal: Journal) -> None:
     first, second = await appended(journal, 2)
     await journal.withdraw(first.uuid)
     assert [row.intent for row in await journal.rows(0, 10)] == [second]
-    assert await journal.receipt(first.episodes[0].uuid) is None
+    assert await journal.stored_answer(first.episodes[0].uuid) is None
     assert await states(journal) == {"intent": 1}
     await journal.append(first, {}, "again", {})
-    assert (await journal.receipt(first.episodes[0].uuid)) == ("again", {})
+    assert (await journal.stored_answer(first.episodes[0].uuid)) == ("again", {})
 
 
 async def test_a_failed_row_is_shown_and_never_replayed(journal: Journal) -> None:
@@ -136,7 +136,7 @@ async def test_a_failed_row_is_shown_and_never_replayed(journal: Journal) -> Non
     assert await journal.find([first.uuid, second.uuid]) != []
     assert [row.intent for row in await journal.find([first.uuid, second.uuid])] == [second]
     assert await states(journal) == {"failed": 1, "intent": 1}
-    assert await journal.receipt(first.episodes[0].uuid) is None
+    assert await journal.stored_answer(first.episodes[0].uuid) is None
 
 
 async def test_rows_come_in_order_after_a_sequence_number(journal: Journal) -> None:
@@ -187,8 +187,8 @@ async def test_a_receipt_gives_request_and_answer_of_the_memory(journal: Journal
     episode = an_episode()
     answer: dict[str, object] = {"message": "Größe 🙂", "entities": [{"uuid": "e"}], "linked": 3, "note": None}
     await journal.append(a_write(episode), {}, "hash", answer)
-    assert await journal.receipt(episode.uuid) == ("hash", answer)
-    assert await journal.receipt(episode.uuid[:8]) is None
+    assert await journal.stored_answer(episode.uuid) == ("hash", answer)
+    assert await journal.stored_answer(episode.uuid[:8]) is None
 
 
 async def test_episodes_are_counted_until_they_are_deleted_or_fail(journal: Journal) -> None:
@@ -216,7 +216,7 @@ async def test_what_a_call_says_about_reading_its_episode_is_kept(journal: Journ
 async def test_only_an_added_memory_has_a_receipt(journal: Journal) -> None:
     episode = an_episode()
     await journal.append(a_write(episode, kind=WriteKind.JOB), {}, "hash", {})
-    assert await journal.receipt(episode.uuid) is None
+    assert await journal.stored_answer(episode.uuid) is None
 
 
 async def test_a_deleted_memory_has_no_receipt_and_may_be_added_again(journal: Journal) -> None:
@@ -224,9 +224,9 @@ async def test_a_deleted_memory_has_no_receipt_and_may_be_added_again(journal: J
     await journal.append(a_write(episode), {}, "first", {})
     delete = a_write(kind=WriteKind.DELETE_EPISODE, deletions=Deletions(episodes=(episode.uuid,)))
     await journal.append(delete, {}, "", {})
-    assert await journal.receipt(episode.uuid) is None
+    assert await journal.stored_answer(episode.uuid) is None
     await journal.append(a_write(episode), {}, "second", {})
-    assert await journal.receipt(episode.uuid) == ("second", {})
+    assert await journal.stored_answer(episode.uuid) == ("second", {})
 
 
 async def test_a_withdrawn_deletion_brings_the_receipt_back(journal: Journal) -> None:
@@ -235,7 +235,7 @@ async def test_a_withdrawn_deletion_brings_the_receipt_back(journal: Journal) ->
     delete = a_write(kind=WriteKind.DELETE_EPISODE, deletions=Deletions(episodes=(episode.uuid,)))
     await journal.append(delete, {}, "", {})
     await journal.withdraw(delete.uuid)
-    assert await journal.receipt(episode.uuid) == ("first", {})
+    assert await journal.stored_answer(episode.uuid) == ("first", {})
 
 
 async def test_the_first_memory_with_a_uuid_keeps_it(journal: Journal) -> None:
@@ -243,7 +243,7 @@ async def test_the_first_memory_with_a_uuid_keeps_it(journal: Journal) -> None:
     await journal.append(a_write(episode), {}, "first", {})
     with pytest.raises(ConflictingContent):
         await journal.append(a_write(episode.model_copy(update={"group_id": "t2"})), {}, "second", {})
-    assert await journal.receipt(episode.uuid) == ("first", {})
+    assert await journal.stored_answer(episode.uuid) == ("first", {})
     assert await states(journal) == {"intent": 1}
 
 

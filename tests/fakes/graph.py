@@ -12,7 +12,7 @@ from tests.fakes.part import FakePart
 from tests.fakes.reads import FakeEpisodes, FakeFacts, FakeRecords
 from tests.fakes.sagas import FakeCommunities, FakeSagas, add_sagas, delete_sagas, forget_communities
 from tests.fakes.search import FakeSearch
-from tests.fakes.shared_readings import share
+from tests.fakes.shared_extraction_jobs import share
 from tests.fakes.tables import Tables
 from tests.fakes.walks import FakeWalks
 

@@ -154,7 +154,7 @@ class FakeJournal(Rebuilds, Compared):
     async def rows(self, after_seq: int, limit: int) -> Sequence[JournalRow]:
         return [row for row in self._in("intent", "written", "applied") if row.seq > after_seq][:limit]
 
-    async def receipt(self, episode_uuid: str) -> tuple[str, dict[str, object]] | None:
+    async def stored_answer(self, episode_uuid: str) -> tuple[str, dict[str, object]] | None:
         self._check()
         row = self._receipt(episode_uuid)
         return None if row is None else (row.request_hash, row.answer)

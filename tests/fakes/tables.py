@@ -20,7 +20,7 @@ from graphiti_pkm.core.model.records import (
     RecordedChange,
 )
 from graphiti_pkm.core.model.saga_records import Community, Saga
-from graphiti_pkm.core.ports.takeover import SharedReading
+from graphiti_pkm.core.ports.takeover import SharedExtractionJob
 
 Key = tuple[str | int, ...]
 _ORDINAL_TOP = 0x10FFFF
@@ -56,7 +56,7 @@ class Tables:
     recorded: dict[str, datetime] = field(default_factory=dict)
     """By group: the time of its newest write."""
     embedding: tuple[str, int] | None = None
-    readings: dict[str, SharedReading] = field(default_factory=dict)
+    readings: dict[str, SharedExtractionJob] = field(default_factory=dict)
     """By job, in the order in which they were queued."""
     turns: dict[str, str] = field(default_factory=dict)
     """By job: whose turn it is."""

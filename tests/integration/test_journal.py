@@ -79,7 +79,7 @@ async def test_a_write_comes_back_as_it_went_in(journal: SqliteJournal) -> None:
     [row] = await journal.unfinished(GROUP)
     assert (row.seq, row.intent, row.vectors) == (seq, intent, vectors)
     assert all(vector.typecode == "f" for vector in row.vectors.values())
-    assert await journal.receipt(episode.uuid) == ("hash", {"message": "størret", "n": 1})
+    assert await journal.stored_answer(episode.uuid) == ("hash", {"message": "størret", "n": 1})
     assert await journal.find([intent.uuid, "unknown"]) == [row]
 
 
@@ -117,7 +117,7 @@ async def test_a_withdrawn_write_leaves_neither_row_nor_receipt_nor_job_nor_text
     await journal.withdraw(intent.uuid)
 
     assert await journal.rows(0, 10) == []
-    assert await journal.receipt(episode.uuid) is None
+    assert await journal.stored_answer(episode.uuid) is None
     assert await journal.pending_links(["e"]) == set()
     await journal.close()
     assert b"planted secret" not in (tmp_path / "journal.sqlite3").read_bytes()
@@ -131,9 +131,9 @@ async def test_a_failed_write_is_no_longer_replayed_and_its_uuid_may_be_sent_aga
 
     assert await journal.rows(0, 10) == await journal.unfinished(None) == await journal.find([intent.uuid]) == []
     assert (await journal.counts())["failed"] == 1
-    assert await journal.receipt(episode.uuid) is None
+    assert await journal.stored_answer(episode.uuid) is None
     await an_append(journal, an_intent(episodes=[episode]))
-    assert await journal.receipt(episode.uuid) is not None
+    assert await journal.stored_answer(episode.uuid) is not None
 
 
 async def test_a_deletion_ends_the_receipt_and_its_withdrawal_brings_it_back(journal: SqliteJournal) -> None:
@@ -142,9 +142,9 @@ async def test_a_deletion_ends_the_receipt_and_its_withdrawal_brings_it_back(jou
     deletion = an_intent(kind=WriteKind.DELETE_EPISODE, deletions=Deletions(episodes=(episode.uuid,)))
 
     await an_append(journal, deletion)
-    assert await journal.receipt(episode.uuid) is None
+    assert await journal.stored_answer(episode.uuid) is None
     await journal.withdraw(deletion.uuid)
-    assert await journal.receipt(episode.uuid) == ("hash", {"message": "stored"})
+    assert await journal.stored_answer(episode.uuid) == ("hash", {"message": "stored"})
 
 
 async def test_one_uuid_in_two_groups_at_once_is_kept_once(journal: SqliteJournal) -> None:

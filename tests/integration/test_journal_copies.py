@@ -49,8 +49,8 @@ async def test_a_backup_restores_rows_states_receipts_and_jobs(journal: SqliteJo
 
     assert await intents(journal) == [first, second]
     assert await journal.written_until_now() == [first.uuid]
-    assert await journal.receipt(second.episodes[0].uuid) == ("hash", {})
-    assert await journal.receipt(later.episodes[0].uuid) is None
+    assert await journal.stored_answer(second.episodes[0].uuid) == ("hash", {})
+    assert await journal.stored_answer(later.episodes[0].uuid) is None
     assert (await journal.counts())["jobs_queued"] == 2
     await journal.end_rebuild()
     assert await an_append(journal) in await intents(journal)
@@ -223,7 +223,7 @@ async def test_joined_journals_have_the_receipts_of_a_group_looked_through_once(
         file.set_trace_callback(asked.append)
         redaction.redact_again(file)
     assert sum("SELECT seq, answer" in query for query in asked) == 1
-    told = [await journal.receipt(note.episodes[0].uuid) for note in notes]
+    told = [await journal.stored_answer(note.episodes[0].uuid) for note in notes]
     assert told == [("hash", {"related": []})] * 3 + [("hash", {"related": ["a secret"]})]
 
 

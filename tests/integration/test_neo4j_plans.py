@@ -8,7 +8,7 @@ from tests.builders import GROUP, OTHER_GROUP, a_change, a_fact, a_write, an_ent
 from tests.integration.watched_database import WatchedDatabase, watched
 
 from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
-from graphiti_pkm.storage.graph import shared_readings
+from graphiti_pkm.storage.graph import shared_extraction_jobs
 from graphiti_pkm.storage.graph.queries import changes as queries_changes
 from graphiti_pkm.storage.graph.queries import facts as queries_facts
 from graphiti_pkm.storage.graph.queries import paths as queries_paths
@@ -90,7 +90,7 @@ def of_what_was_known() -> list[Query]:
 
 def of_readings() -> list[Query]:
     names = ("_TAKE_OVER", "_OWN", "_BEGIN", "_HOLDS", "_END", "_LATEST")
-    return [Query(name, getattr(shared_readings, name), READING) for name in names]
+    return [Query(name, getattr(shared_extraction_jobs, name), READING) for name in names]
 
 
 @pytest.mark.parametrize("queries", [of_walks, of_what_was_known, of_readings])

@@ -186,8 +186,8 @@ async def test_what_forgetting_and_setting_aside_leave_is_whole(journal: SqliteJ
     await journal.append(again, {}, "hash", {"message": "stored"})
     await journal.backup(tmp_path / "cleared")
     assert await journal.restore(tmp_path / "cleared") == await _count(journal)
-    assert await journal.receipt(again.episodes[0].uuid) is not None
-    assert await journal.receipt(deleted.uuid) is None
+    assert await journal.stored_answer(again.episodes[0].uuid) is not None
+    assert await journal.stored_answer(deleted.uuid) is None
 
 
 async def _count(journal: SqliteJournal) -> int:

@@ -45,7 +45,7 @@ class ParsedRequest:
     facts: list[str] = field(default_factory=list)
     asks: bool = False
     rests: list[str] = field(default_factory=list)
-    """Facts that are named as still resting on what has fallen."""
+    """Facts that are named as depending on something that was dropped or ended."""
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,7 @@ class Step(Part):
     asks: bool | None = None
     """Whether the server should ask back (True) or take it without a question (False)."""
     rests: list[str] | None = None
-    """What the server should name as still resting on what has fallen by this step: refs of facts."""
+    """What the server should name as depending on something that was dropped or ended by this step: refs of facts."""
     refused: bool = False
     """The server should refuse it and change nothing."""
 

@@ -201,7 +201,7 @@ def when(fact: Fact) -> str:
     if end:
         return f"until {end}"
     known = _day(fact.get("reference_time"))
-    return f"known {known}" if known else "start unknown"
+    return f"known since {known}" if known else "start unknown"
 
 
 def _day(moment: str | None) -> str:

@@ -119,7 +119,7 @@ class Recovery:
             await self._turn(tries_waiting=quiet == 0)
         await self._turn(tries_waiting=False)
 
-    async def whole(self) -> None:
+    async def wait_until_rebuilt(self) -> None:
         """Wait until no rebuild is unfinished: then the graph matches the journal.
 
         Raises:

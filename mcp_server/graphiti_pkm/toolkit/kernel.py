@@ -6,18 +6,18 @@ from typing import Protocol
 
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
-from graphiti_pkm.core.ports.digests import Digester
 from graphiti_pkm.core.ports.extraction import ExtractionQueue, Extractor
 from graphiti_pkm.core.ports.metrics import JournalBacklog
 from graphiti_pkm.core.ports.saved_graphs import SavedGraphs
-from graphiti_pkm.core.ports.takeover import Lease, SharedReadings
+from graphiti_pkm.core.ports.summaries import Summarizer
+from graphiti_pkm.core.ports.takeover import Lease, SharedExtractionJobs
 from graphiti_pkm.core.reading.receipts import Receipts
 from graphiti_pkm.core.waiting import Signal
 from graphiti_pkm.storage.commit import Committer
 from graphiti_pkm.storage.erasing import Erasing
 from graphiti_pkm.storage.graph.graph_part import GraphPart, P
 from graphiti_pkm.storage.recovery import Recovery
-from graphiti_pkm.toolkit.services import Services, is_whole
+from graphiti_pkm.toolkit.services import Services, never_rebuilding
 
 
 class Parts(Protocol):
@@ -33,7 +33,7 @@ class Model:
     """The ports to the configured model."""
 
     extractor: Extractor
-    digester: Digester
+    summarizer: Summarizer
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ class Kernel:
     """None if no model is configured; episodes are then not queued for one."""
     extraction_changed: Signal = field(default_factory=Signal)
     """Sent whenever a job for the model changes."""
-    shared_readings: SharedReadings | None = None
+    shared_extraction_jobs: SharedExtractionJobs | None = None
     """None unless other servers use the same database."""
     lease: Lease | None = None
     """How soon other servers take over the jobs of this one if it stops; None: the default."""
-    whole: Callable[[], Awaitable[None]] = is_whole
+    wait_until_rebuilt: Callable[[], Awaitable[None]] = never_rebuilding
     """Returns once the graph agrees with the journal; raises Unavailable while a rebuild is unfinished."""
     backend: str = "SQLite"
     """The name of the database in get_status."""
@@ -67,4 +67,4 @@ class Kernel:
     """The services of the capabilities that were built before."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "services", Services(self.receipts.stop_waiting, self.whole))
+        object.__setattr__(self, "services", Services(self.receipts.stop_waiting, self.wait_until_rebuilt))

@@ -57,7 +57,7 @@ def rendered(answer: Answer, zone: tzinfo = UTC) -> tuple[Json, str]:
         TooLarge: the answer exceeds this size and may not be shortened.
     """
     data = answer.model_dump(mode="json")
-    if answer.is_whole:
+    if answer.must_not_be_cut:
         text = _compact(_pruned(data))
         if _bytes(data, text) > MAXIMUM_BYTES:
             raise TooLarge(
@@ -124,14 +124,14 @@ def _said_once(data: Json, zone: tzinfo) -> Json:
         if "source_node_uuid" in item or "target_node_uuid" in item:
             _shorten_ends(item)
     if "episode_uuid" in data and "message" in data:
-        _shorten_receipt(data, zone)
+        _shorten_add_memory_answer(data, zone)
     if isinstance(data.get("changes"), list):
         data["changes"] = _by_note(data["changes"])
         _say_recording_once(data, data["changes"], "at", zone)
     return data
 
 
-def _shorten_receipt(data: Json, zone: tzinfo) -> None:
+def _shorten_add_memory_answer(data: Json, zone: tzinfo) -> None:
     """Without the title and the day that the message holds, and without counts of nothing."""
     message = str(data["message"])
     if (day := _day(data.get("valid_at"), zone)) and day in message:

@@ -9,8 +9,8 @@ from graphiti_pkm.errors import Unavailable
 T = TypeVar("T")
 
 
-async def is_whole() -> None:
-    """The check for a graph that is never being rebuilt."""
+async def never_rebuilding() -> None:
+    """Waits for nothing: the graph is never rebuilt."""
 
 
 @dataclass(frozen=True)
@@ -24,14 +24,16 @@ class Services:
     """The services of one process. The capabilities build them in the order of the registry."""
 
     def __init__(
-        self, stop_waiting: Callable[[], None] = lambda: None, whole: Callable[[], Awaitable[None]] = is_whole
+        self,
+        stop_waiting: Callable[[], None] = lambda: None,
+        wait_until_rebuilt: Callable[[], Awaitable[None]] = never_rebuilding,
     ) -> None:
         """``stop_waiting`` makes calls that wait for a model return at once, because the server is shutting down.
 
-        ``whole`` returns once the graph agrees with the journal; raises Unavailable while a rebuild is unfinished.
+        ``wait_until_rebuilt`` returns once the graph agrees with the journal, or raises Unavailable.
         """
         self.stop_waiting = stop_waiting
-        self.whole = whole
+        self.wait_until_rebuilt = wait_until_rebuilt
         self._built: dict[str, object] = {}
 
     def __getitem__(self, key: ServiceKey[T]) -> T:

@@ -27,7 +27,7 @@ READS = Annotations(read_only_hint=True, destructive_hint=False, idempotent_hint
 # A memory is a closed world. Two tools declare the opposite because their specification requires it.
 READS_OPEN = replace(READS, open_world_hint=True)
 ADDS = Annotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
-ENDS = replace(ADDS, idempotent_hint=True)
+WRITES_IDEMPOTENT = replace(ADDS, idempotent_hint=True)
 DELETES = Annotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 
 ToolFunction: TypeAlias = Callable[[Call, Any], Coroutine[Any, Any, Answer]]

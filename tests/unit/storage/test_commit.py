@@ -95,7 +95,7 @@ async def test_a_write_ends_in_the_graph_and_is_marked_written(
     await committer.commit(a_write(episode), {}, "hash", {"message": "stored"})
     assert episode.uuid in graph.tables.episodes
     assert await states(journal) == {"written": 1}
-    assert await journal.receipt(episode.uuid) == ("hash", {"message": "stored"})
+    assert await journal.stored_answer(episode.uuid) == ("hash", {"message": "stored"})
 
 
 async def test_what_the_journal_refuses_never_reaches_the_graph(

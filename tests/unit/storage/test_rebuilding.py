@@ -84,13 +84,13 @@ async def test_a_start_beside_a_rebuild_at_work_does_not_wait_for_it(world: Worl
 
 
 async def test_a_call_waits_for_the_end_and_is_refused_when_that_takes_too_long(world: World) -> None:
-    await world.recovery.whole()
+    await world.recovery.wait_until_rebuilt()
     await stopped(world, 2)
     world.recovery.patience_seconds = -1
     with pytest.raises(Unavailable, match="is not finished"):
-        await world.recovery.whole()
+        await world.recovery.wait_until_rebuilt()
     await world.recovery._turn(tries_waiting=False)
-    await world.recovery.whole()
+    await world.recovery.wait_until_rebuilt()
 
 
 async def test_what_keeps_it_from_its_end_is_said(world: World) -> None:
@@ -98,7 +98,7 @@ async def test_what_keeps_it_from_its_end_is_said(world: World) -> None:
     world.graph.is_down = True
     await world.recovery._turn(tries_waiting=False)
     with pytest.raises(Unavailable, match=r"is not finished.* database"):
-        await world.recovery.whole()
+        await world.recovery.wait_until_rebuilt()
 
 
 async def test_a_write_that_is_refused_again_and_again_does_not_keep_the_rest(world: World) -> None:

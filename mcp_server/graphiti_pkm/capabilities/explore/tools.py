@@ -88,10 +88,10 @@ async def get_fact_sources(call: Call, request: GetFactSources) -> FactSourcesRe
 
 
 async def find_entity_path(call: Call, request: FindEntityPath) -> PathResponse:
-    """Find how two entities hang together: the paths of fewest facts between them, whichever way the facts point.
+    """Find how two entities are connected: the paths of fewest facts between them, whichever way the facts point.
 
     Use for "how is A related to B". Each step shows the current or newest fact between two entities; corrected facts
-    never count. No path comes with the reason. For all facts of one entity use get_entity_connections instead.
+    never count. If there is none, the answer says why. For all facts of one entity use get_entity_connections instead.
     """
     return await call.services[WALKS].find_entity_path(call.caller, request)
 

@@ -12,7 +12,7 @@ def build(kernel: Kernel) -> Built:
     """Build the worker that reads episodes and, if servers share the database, the takeover of their jobs."""
     if kernel.model is None:
         return Built()
-    shared = kernel.shared_readings
+    shared = kernel.shared_extraction_jobs
     extracting = Extracting(
         kernel.context,
         kernel.extractions,

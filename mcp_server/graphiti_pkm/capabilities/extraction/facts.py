@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from graphiti_pkm.capabilities.remember.attention import AttentionWriter
-from graphiti_pkm.capabilities.remember.fact_plan import FactPlanner, Occasion
+from graphiti_pkm.capabilities.remember.fact_plan import FactContext, FactPlanner
 from graphiti_pkm.core.facts import rules
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact
 from graphiti_pkm.core.facts.resolution import Resolution
@@ -20,7 +20,7 @@ class FoundFactPlanner(FactPlanner):
 
     def __init__(
         self,
-        occasion: Occasion,
+        context: FactContext,
         resolution: Resolution,
         world: FactWorld,
         relations: Relations,
@@ -28,8 +28,8 @@ class FoundFactPlanner(FactPlanner):
         writer: AttentionWriter,
         new_uuid: Callable[[], str],
     ) -> None:
-        super().__init__(occasion, resolution, world, relations, measures, writer, new_uuid)
-        self._of_episode = {fact.uuid for fact in world.known if occasion.episode_uuid in fact.episodes}
+        super().__init__(context, resolution, world, relations, measures, writer, new_uuid)
+        self._of_episode = {fact.uuid for fact in world.known if context.episode_uuid in fact.episodes}
         """Facts that the episode supported before."""
         self._found: set[str] = set()
         """Those of them that the model found."""

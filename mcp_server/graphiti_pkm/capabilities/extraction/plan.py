@@ -9,9 +9,9 @@ from graphiti_pkm.capabilities.extraction.facts import FoundFactPlanner
 from graphiti_pkm.capabilities.extraction.parsing import ReadExtraction
 from graphiti_pkm.capabilities.extraction.readings import without_readings
 from graphiti_pkm.capabilities.remember.attention import SHOWN_UUID, AttentionWriter
-from graphiti_pkm.capabilities.remember.fact_plan import FactOutcome, Occasion
+from graphiti_pkm.capabilities.remember.fact_plan import FactContext, FactOutcome
 from graphiti_pkm.capabilities.remember.retirement import Retirements
-from graphiti_pkm.capabilities.remember.write_plan import Occurrence, new_uuid
+from graphiti_pkm.capabilities.remember.write_plan import WriteContext, new_uuid
 from graphiti_pkm.core.facts.resolution import Resolution, Resolved
 from graphiti_pkm.core.facts.world import FactWorld
 from graphiti_pkm.core.identity.backlinks import back_link
@@ -124,7 +124,7 @@ class ExtractionPlan:
 def plan_extraction(
     read: ReadExtraction,
     endings: Sequence[ExtractedEnding],
-    at: Occurrence,
+    at: WriteContext,
     episode: Episode,
     snapshot: Snapshot,
     around: ExtractionContext,
@@ -142,7 +142,7 @@ def plan_extraction(
         _describe(resolution.resolve(name, is_declared=True), found)
     known = {fact.uuid: fact for fact in (*snapshot.facts, *around.facts)}
     world = FactWorld(known.values(), snapshot.ended)
-    occasion = Occasion(
+    context = FactContext(
         episode.uuid,
         at.group_id,
         episode.content,
@@ -156,7 +156,7 @@ def plan_extraction(
         episode.confidential,
     )
     writer = AttentionWriter(at.public_group, at.zone, at.now, episode)
-    planner = FoundFactPlanner(occasion, resolution, world, snapshot.relations, snapshot.measures, writer, new_uuid)
+    planner = FoundFactPlanner(context, resolution, world, snapshot.relations, snapshot.measures, writer, new_uuid)
     left_out = read.left_out
     stored: dict[str, Fact] = {}
     for one in read.facts:

@@ -20,7 +20,7 @@ from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.model.extraction_answers import ExtractionAnswer
 from graphiti_pkm.core.model.records import ExtractJob
 from graphiti_pkm.core.ports.extraction import Budget, ClaimedExtraction, ExtractionQueue, Extractor, ModelLedger
-from graphiti_pkm.core.ports.takeover import SharedReadings
+from graphiti_pkm.core.ports.takeover import SharedExtractionJobs
 from graphiti_pkm.core.waiting import Signal
 from graphiti_pkm.errors import (
     BudgetSpent,
@@ -57,7 +57,7 @@ class _TakenError(Exception):
     """Another server has the job, or has done it."""
 
 
-class DigestJobs(Protocol):
+class SummaryJobRunner(Protocol):
     """Queued jobs without an episode: summaries of sagas, and communities."""
 
     async def work(
@@ -91,8 +91,8 @@ class Extracting:
         extractor: Extractor,
         writing: ExtractionWriting,
         pace: Pace | None = None,
-        digesting: DigestJobs | None = None,
-        shared: SharedReadings | None = None,
+        summary_jobs: SummaryJobRunner | None = None,
+        shared: SharedExtractionJobs | None = None,
         changed: Signal | None = None,
     ) -> None:
         """``shared``: set if other servers may take over jobs. ``changed`` is sent whenever a job changes."""
@@ -112,7 +112,7 @@ class Extracting:
         self._extractor = extractor
         self._writing = writing
         self._pace = pace or Pace()
-        self.digesting = digesting
+        self.summary_jobs = summary_jobs
         """Runs jobs without an episode; the capability sagas sets it."""
         self._shared = shared
         self._fresh = asyncio.Event()
@@ -234,8 +234,8 @@ class Extracting:
             has_lease = await self._queue.heartbeat(claimed.id, owner, LEASE_SECONDS)
             return has_lease and (shared is None or await shared.holds(claimed.job.uuid, owner))
 
-        if claimed.job.task != "episode" and self.digesting is not None:
-            await self.digesting.work(claimed.group_id, claimed.job, ledger, may_write)
+        if claimed.job.task != "episode" and self.summary_jobs is not None:
+            await self.summary_jobs.work(claimed.group_id, claimed.job, ledger, may_write)
             return
         episode = await self._writing.episode(claimed.group_id, claimed.job.episode_uuid)
         if episode is None:

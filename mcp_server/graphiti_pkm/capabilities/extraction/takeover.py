@@ -5,7 +5,7 @@ from asyncio import Event
 from collections.abc import Callable, Sequence
 
 from graphiti_pkm.core.ports.extraction import ExtractionQueue, ExtractionState
-from graphiti_pkm.core.ports.takeover import Lease, SharedReading, SharedReadings
+from graphiti_pkm.core.ports.takeover import Lease, SharedExtractionJob, SharedExtractionJobs
 from graphiti_pkm.core.waiting import wait_for_any
 from graphiti_pkm.errors import PkmError
 
@@ -25,7 +25,7 @@ class Takeover:
 
     def __init__(
         self,
-        readings: SharedReadings,
+        readings: SharedExtractionJobs,
         queue: ExtractionQueue,
         notify: Callable[[], None],
         lease: Lease | None = None,
@@ -54,19 +54,19 @@ class Takeover:
             _log.warning("took over %d episode(s) of a server that is gone", len(taken))
         await self._settle([*taken, *await self._some_of_ours()])
 
-    async def _take_over(self) -> list[SharedReading]:
+    async def _take_over(self) -> list[SharedExtractionJob]:
         waiting = (await self._queue.sizes(None))["queued"]
         if waiting >= _MOST_WAITING or await self._queue.paused():
             return []
         return await self._readings.take_over(self._lease.seconds, _AT_ONCE)
 
-    async def _some_of_ours(self) -> list[SharedReading]:
+    async def _some_of_ours(self) -> list[SharedExtractionJob]:
         """One page per turn, repeatedly."""
         found = await self._readings.own(self._seen_until, _PAGE)
         self._seen_until = found[-1].queued_at if len(found) == _PAGE else 0
         return found
 
-    async def _settle(self, ours: Sequence[SharedReading]) -> None:
+    async def _settle(self, ours: Sequence[SharedExtractionJob]) -> None:
         """Queue readings of ours that are in no queue: just taken over, or left by a process that ended.
 
         A reading that ended here without a write, also by a command, ends for all servers; a write has reported that
@@ -89,7 +89,7 @@ class Takeover:
         if is_new:
             self._notify()
 
-    async def _enqueue(self, reading: SharedReading) -> bool:
+    async def _enqueue(self, reading: SharedExtractionJob) -> bool:
         try:
             await self._queue.enqueue(reading.group_id, [reading.job])
         except ValueError:  # by another process of this server, just now

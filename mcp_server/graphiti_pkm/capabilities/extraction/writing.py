@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from graphiti_pkm.capabilities.extraction.parsing import ReadExtraction, read_extraction
 from graphiti_pkm.capabilities.extraction.plan import ExtractionContext, ExtractionPlan, plan_extraction
-from graphiti_pkm.capabilities.remember.write_plan import Occurrence
+from graphiti_pkm.capabilities.remember.write_plan import WriteContext
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.resolution import names_given
 from graphiti_pkm.core.identity.first_back_links import first_back_links
@@ -59,7 +59,7 @@ class ExtractionWriting:
 
     async def task_of(self, group_id: str, job: ExtractJob) -> ExtractionTask:
         """The model's task, with the facts that the caller gave already."""
-        receipt = await self._context.journal.receipt(job.episode_uuid)
+        receipt = await self._context.journal.stored_answer(job.episode_uuid)
         recorded = [str(one["uuid"]) for one in _recorded_facts(receipt[1] if receipt else {})]
         facts = await self._graph.records.get_facts(recorded[:_MOST_SUPPLIED], [group_id]) if recorded else []
         return ExtractionTask(
@@ -148,7 +148,7 @@ class ExtractionWriting:
         public = self._groups.public(group_id)
         named = None if public == settings.default_group else public
         caller = f"extraction ({given.model})"
-        at = Occurrence(group_id, named, person.name, now, recorded_at, settings.zone, caller, settings.retirement)
+        at = WriteContext(group_id, named, person.name, now, recorded_at, settings.zone, caller, settings.retirement)
         plan = plan_extraction(read, given.found.endings, at, episode, snapshot, around, vectors, given.model)
         return plan, snapshot.known
 

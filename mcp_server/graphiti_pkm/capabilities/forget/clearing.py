@@ -56,8 +56,8 @@ class Clearing:
             sizes = await self._sizes(wanted)
             if not is_confirmed(request.confirm, await self._token(caller, sizes)):
                 raise InvalidInput(
-                    "Nothing was cleared: confirm does not fit, because the groups are others or hold something else "
-                    "by now. Call clear_graph without confirm, and show the user what it says."
+                    "Nothing was cleared: confirm is not valid, because the groups or their contents have changed "
+                    "since the preview. Call clear_graph without confirm, and show the user what it says."
                 )
             saved = ""
             for group in wanted:

@@ -95,7 +95,7 @@ class ForgetPlan:
         derived = self.derived
         return not (
             (self.removed or self._titles or self.gone or self.entities or self.reworded or self.reasons)
-            or (self.relations or self.sagas or self.material.target.beside.members)
+            or (self.relations or self.sagas or self.material.target.non_sentences.members)
             or (
                 derived.names
                 or derived.older
@@ -213,7 +213,7 @@ class ForgetPlan:
                 reasons=tuple(self.reasons),
                 names=self.derived.names,
                 answers=self.derived.answers,
-                members=tuple(sorted(material.target.beside.members)),
+                members=tuple(sorted(material.target.non_sentences.members)),
             ),
             jobs=(EraseJob(),),
         )
@@ -238,9 +238,9 @@ def plan_forgetting(material: Material) -> ForgetPlan:
     derived = replace(
         derived,
         reworded=tuple(fact for fact in derived.reworded if fact.uuid not in gone),
-        older=derived.older | (target.beside.typed & material.entities.keys()) - lost,
-        facts=tuple(sorted(target.beside.only_kept.union(derived.facts))),
-        entities=tuple(sorted((target.beside.typed - material.entities.keys()).union(derived.entities))),
+        older=derived.older | (target.non_sentences.typed & material.entities.keys()) - lost,
+        facts=tuple(sorted(target.non_sentences.only_kept.union(derived.facts))),
+        entities=tuple(sorted((target.non_sentences.typed - material.entities.keys()).union(derived.entities))),
     )
 
     def left_of(entity: Entity) -> Entity:
@@ -266,7 +266,7 @@ def plan_forgetting(material: Material) -> ForgetPlan:
         says=says,
         derived=derived,
         relations=facts.relations,
-        sagas=[_saga_left(one, says) for one in target.beside.sagas],
+        sagas=[_saga_left(one, says) for one in target.non_sentences.sagas],
         stays=[
             *facts.stays,
             *(f"{one.name} - without the type {one.label}" for one in untyped),

@@ -21,7 +21,7 @@ class Forget(Request):
     entity_uuid: Annotated[str | None, Field(description="give one of these four")] = None
     fact_uuid: str | None = None
     episode_uuid: str | None = None
-    query: Annotated[str | None, Field(description="words that each sentence holds")] = None
+    query: Annotated[str | None, Field(description="sentences with all these words")] = None
     episodes: EpisodesMode = "redact"
     confirm: Annotated[str | None, Field(description="from the preview; leave out to get one")] = None
     group_id: GroupId = None

@@ -1,4 +1,7 @@
-"""Saved scratch graphs that contain what is forgotten: removed completely, since the rest may refer to it too."""
+"""Saved scratch graphs that contain what is forgotten: removed completely, since the rest may refer to it too.
+
+Open graphs are not touched: ``save_graph`` and ``commit_graph`` leave out what is gone.
+"""
 
 import json
 from collections.abc import Sequence

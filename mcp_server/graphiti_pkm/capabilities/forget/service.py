@@ -50,11 +50,11 @@ _ERASED_BUT = (
     "stay: found_afterwards says where and what takes them out. Backups that you made are not touched."
 )
 _ONLY_DOUBTFUL = (
-    "Nothing says this for sure, so nothing would go. It may be meant in other forms: found_afterwards says where they "
-    "stand and what takes them out."
+    "No text certainly states this, so nothing would be removed. Texts that may mean it are in found_afterwards, each "
+    "with the call that removes it."
 )
 _CHAT = "This chat's own log and the client's history still hold what was said here."
-_OPEN_GRAPHS = " So do open scratch graphs, in the server's memory only, until delete_graph or their expiry."
+_OPEN_GRAPHS = " Open scratch graphs keep it too, in the server's memory, until they are deleted or expire."
 
 
 class Forgetting:
@@ -106,7 +106,7 @@ class Forgetting:
             is_nothing = plan.is_nothing and not saved.lost
             if is_nothing or not is_confirmed(request.confirm, await self._token(caller, what, plan, saved)):
                 raise InvalidInput(
-                    "Nothing was forgotten: confirm does not fit, because what would go is something else by now. "
+                    "Nothing was forgotten: confirm is not valid, because what would be removed is different now. "
                     "Call forget without confirm, and show the user what it says."
                 )
             restorable = await self._restorable(plan)
@@ -266,8 +266,8 @@ class Forgetting:
             entities |= {entity.uuid: entity for entity in found}
             mentioned[uuid] = frozenset(entity.uuid for entity in found)
         others = {uuid for fact in facts.values() for uuid in (fact.source_uuid, fact.target_uuid)} - entities.keys()
-        facts = {fact.uuid: fact for fact in target.beside.related} | facts
-        others |= trace.entities | target.beside.typed
+        facts = {fact.uuid: fact for fact in target.non_sentences.related} | facts
+        others |= trace.entities | target.non_sentences.typed
         if target.words:
             wanted = EntityFilter(group_ids=(target.group_id,))
             others |= set(await self._graph.search.search_entities(target.words[:_TERMS], wanted, _MOST_ENTITIES // 10))
@@ -321,7 +321,7 @@ class Forgetting:
         if plan.is_nothing and not saved.lost:
             found = await self._afterwards.in_other_forms(plan.material.target, caller)
             return ForgetResponse(
-                message=_ONLY_DOUBTFUL if found else "Nothing says this: there is nothing to forget.",
+                message=_ONLY_DOUBTFUL if found else "No text states this: there is nothing to forget.",
                 status="nothing",
                 removed={},
                 ask_user=hints or None,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from graphiti_pkm.capabilities.forget.beside import Beside, BesideLook
+from graphiti_pkm.capabilities.forget.non_sentence_traces import NonSentenceCollector, NonSentenceTraces
 from graphiti_pkm.capabilities.forget.text import Sentence, TextPredicate
 from graphiti_pkm.capabilities.forget.trace import words_of_claim
 from graphiti_pkm.core.context import Context
@@ -69,7 +69,7 @@ class ForgetTarget:
     """Forms in which it may occur elsewhere; those are kept and reported."""
     without: Callable[[str], str] = lambda identifier: identifier
     """A relation or type without the words that state it."""
-    beside: Beside = field(default_factory=Beside)
+    non_sentences: NonSentenceTraces = field(default_factory=NonSentenceTraces)
 
     def type_left(self, label: str | None) -> str | None:
         """The type that an entity keeps: all of it or none, since half a type is a different one."""
@@ -143,8 +143,8 @@ class ForgetTargets:
         for name in (*names, *parts.doubtful):
             listed = await self._graph.search.episodes_naming(group, name, _EVER, None, _ASKED_EACH)
             found |= {episode.uuid: episode for episode in await _that(hints, listed, _content)}
-        beside = await self._beside(group, BesideLook(says, forms.without, found.keys(), forms))
-        found |= beside.episodes
+        non_sentences = await self._non_sentences(group, NonSentenceCollector(says, forms.without, found.keys(), forms))
+        found |= non_sentences.episodes
         _bounded(len(found))
         return ForgetTarget(
             group_id=group,
@@ -156,13 +156,13 @@ class ForgetTargets:
             facts=[
                 *await self._facts(entity),
                 *await self._naming(group, (*names, *parts.own), says),
-                *beside.claims,
+                *non_sentences.claims,
             ],
             entity=entity,
             names=(*names, *parts.own),
             forms=forms,
             without=forms.without,
-            beside=beside,
+            non_sentences=non_sentences,
             unnamed=await _that(lambda text: not (says(text) or hints(text)), mentioning, _content),
         )
 
@@ -256,7 +256,7 @@ class ForgetTargets:
             return left_of_identifier(identifier, rest if len(rest) < len(words) else [])
 
         forms = NameForms([query] if len(telling) <= _NAME_WORDS else ())
-        beside = await self._beside(group_id, BesideLook(says, left, found))
+        non_sentences = await self._non_sentences(group_id, NonSentenceCollector(says, left, found))
         return ForgetTarget(
             group_id=group_id,
             picks=lambda _, sentences, __: [place for place, one in enumerate(sentences) if says(one.text)],
@@ -266,12 +266,15 @@ class ForgetTargets:
             asked=tuple(sorted(telling)),
             forms=forms,
             without=left,
-            beside=beside,
-            episodes=[*await self._graph.records.get_episodes(list(found), [group_id]), *beside.episodes.values()],
-            facts=[*await _that(says, held, words_of_claim), *of_named, *beside.claims],
+            non_sentences=non_sentences,
+            episodes=[
+                *await self._graph.records.get_episodes(list(found), [group_id]),
+                *non_sentences.episodes.values(),
+            ],
+            facts=[*await _that(says, held, words_of_claim), *of_named, *non_sentences.claims],
         )
 
-    async def _beside(self, group_id: str, look: BesideLook) -> Beside:
+    async def _non_sentences(self, group_id: str, look: NonSentenceCollector) -> NonSentenceTraces:
         """What of the group's rows says it elsewhere than in a sentence that full text finds."""
         after = 0
         while rows := await self._journal.row_contents(group_id, after, _PAGE):
@@ -282,7 +285,7 @@ class ForgetTargets:
             raise _too_much(f"{len(facts):,} facts and {len(look.typed):,} entities")
         held = await self._graph.records.get_facts(facts, [group_id])
         found = [await self._graph.sagas.find_sagas(group_id, one.uuid, one.name) for one in sagas]
-        return Beside(
+        return NonSentenceTraces(
             episodes={one.uuid: one for one in await self._graph.records.get_episodes(list(look.episodes), [group_id])},
             claims=[one for one in held if one.uuid in look.claims],
             related=[one for one in held if one.uuid in look.related],

@@ -8,10 +8,10 @@ from typing import Literal
 from graphiti_pkm.capabilities.forget.text import TextPredicate
 from graphiti_pkm.capabilities.forget.words import NO_VANISHED_WORDS, RemovedWords, VanishedWords, words_in
 from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.model.date_phrases import without_date_words
 from graphiti_pkm.core.model.name_forms import identifier_words
 from graphiti_pkm.core.model.queries import EpisodeFilter
 from graphiti_pkm.core.model.records import Entity, Fact, FactChange, Name, WriteIntent
-from graphiti_pkm.core.model.told_dates import without_told
 from graphiti_pkm.core.ports.erasing import RowContent
 from graphiti_pkm.core.waiting import in_thread
 
@@ -229,13 +229,13 @@ class _Reading:
 
 def words_of_claim(fact: Fact) -> str:
     """All texts of a fact except its quote, which belongs to its sentence."""
-    own = (fact.text, fact.value, fact.measure, fact.unit, *map(str, without_told(fact.attributes).values()))
+    own = (fact.text, fact.value, fact.measure, fact.unit, *map(str, without_date_words(fact.attributes).values()))
     return ". ".join(part for part in own if part)
 
 
 def names_of_attributes(record: Entity | Fact) -> str:
     """Of all of them, as words."""
-    return ". ".join(" ".join(identifier_words(name)) for name in without_told(record.attributes))
+    return ". ".join(" ".join(identifier_words(name)) for name in without_date_words(record.attributes))
 
 
 def _texts_of(intent: WriteIntent) -> Iterator[DerivedText]:

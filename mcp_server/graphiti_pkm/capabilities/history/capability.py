@@ -2,7 +2,7 @@
 
 from graphiti_pkm.capabilities.history.tools import restore_fact, retire_fact, update_entity, what_changed
 from graphiti_pkm.toolkit.capability import Capability
-from graphiti_pkm.toolkit.tool import ENDS, ToolSpec
+from graphiti_pkm.toolkit.tool import WRITES_IDEMPOTENT, ToolSpec
 
 CAPABILITY = Capability(
     name="history",
@@ -10,9 +10,9 @@ CAPABILITY = Capability(
     tools={
         "memory": (
             ToolSpec(what_changed, "What Changed"),
-            ToolSpec(retire_fact, "Retire Fact", ENDS),
-            ToolSpec(restore_fact, "Restore Fact", ENDS),
-            ToolSpec(update_entity, "Update Entity", ENDS),
+            ToolSpec(retire_fact, "Retire Fact", WRITES_IDEMPOTENT),
+            ToolSpec(restore_fact, "Restore Fact", WRITES_IDEMPOTENT),
+            ToolSpec(update_entity, "Update Entity", WRITES_IDEMPOTENT),
         ),
     },
 )

@@ -17,7 +17,7 @@ Reason: TypeAlias = Annotated[str, Field(description="why, kept in the record")]
 class WhatChanged(Request):
     since: Annotated[str | None, Field(description="when recorded: ISO date, month or year")] = None
     until: Before = None
-    told_since: Annotated[str | None, Field(description="instead or too: only by notes of this date or later")] = None
+    told_since: Annotated[str | None, Field(description="only changes told on or after this date")] = None
     entity_uuid: Annotated[str | None, Field(description="only its facts")] = None
     group_ids: OwnGroups = None
     kinds: Annotated[Kinds | None, Field(description="all if left out")] = None
@@ -35,7 +35,7 @@ class RetireFact(Request):
 
 
 class RestoreFact(Request):
-    fact_uuid: Annotated[str, Field(description="from search_memory_facts or what_changed, or an updated entity's")]
+    fact_uuid: Annotated[str, Field(description="of a fact (search_memory_facts, what_changed) or updated entity")]
     reason: Reason
 
 
@@ -50,5 +50,5 @@ class UpdateEntity(Request):
     add_aliases: Several | None = None
     remove_aliases: Several | None = None
     not_same_as: Annotated[str | None, Field(description="uuid of another entity")] = None
-    unlink_episodes: Annotated[Several | None, Field(description="uuids of episodes that do not mean it")] = None
-    link_episodes: Annotated[Several | None, Field(description="that do")] = None
+    unlink_episodes: Annotated[Several | None, Field(description="episodes that do not mean it")] = None
+    link_episodes: Annotated[Several | None, Field(description="episodes that mean it")] = None

@@ -20,11 +20,11 @@ from graphiti_pkm.core.facts.history import (
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import resolve_within, unknown
 from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS, parse_date_phrase
 from graphiti_pkm.core.model.records import Fact, FactChange, RecordedChange, WriteIntent, WriteKind
 from graphiti_pkm.core.model.request_checks import check_text
 from graphiti_pkm.core.model.times import show_time
-from graphiti_pkm.core.model.told_dates import TOLD_END, TOLD_START, told_date
-from graphiti_pkm.core.reading.resting import RestingFacts
+from graphiti_pkm.core.reading.dependents import DependentsReader
 from graphiti_pkm.core.reading.views import Views
 from graphiti_pkm.errors import InvalidInput, NotAllowed, NotFound
 from graphiti_pkm.storage.commit import Committer
@@ -46,7 +46,7 @@ class Retiring:
         self._updating = updating
         self._zone = context.settings.zone
         self._views = Views(groups, context.settings.zone, context.now)
-        self._resting = RestingFacts(context.graph)
+        self._dependents = DependentsReader(context.graph)
 
     async def retire_fact(self, caller: Caller, request: RetireFact) -> ChangedFactResponse:
         """End a fact, or accept the proposal for it; a fact that has ended already is unchanged.
@@ -93,22 +93,22 @@ class Retiring:
             )
             if ended.kind == "plan":
                 ended = ended.model_copy(update={"outcome": rules.outcome_of(fact, by)})
-            resting = await self._resting.on_facts(group, [whole], now, lambda _: False)
+            dependents = await self._dependents.on_facts(group, [whole], now, lambda _: False)
             await self._commit(WriteKind.RETIRE_FACT, group, ended, change, before=before)
-        more = f" {resting.total} fact(s) that follow from it are still current." if resting.total else ""
+        more = f" {dependents.total} fact(s) that follow from it are still current." if dependents.total else ""
         accepted = ", as proposed" if proposal and at is None else ""
         return ChangedFactResponse(
             message=f"Retired{accepted}: {self._views.sentence(ended)}. restore_fact undoes it.{more}",
             fact=self._views.fact(ended, now),
             changed=True,
-            still_rests=[f"{one.uuid[:_SHOWN_UUID]} {self._views.sentence(one)}" for one in resting.facts] or None,
+            still_rests=[f"{one.uuid[:_SHOWN_UUID]} {self._views.sentence(one)}" for one in dependents.facts] or None,
         )
 
     def _told(self, text: str | None) -> tuple[datetime | None, str | None]:
         """The instant of an end, and the words to keep of it; a date such as "last week" counts from now."""
         if text is None:
             return None, None
-        told = told_date(text, self._zone, "invalid_at", self._context.now())
+        told = parse_date_phrase(text, self._zone, "invalid_at", self._context.now())
         return told.start, told.words and told.words.removeprefix("by ")
 
     async def restore_fact(self, caller: Caller, request: RestoreFact) -> ChangedFactResponse:
@@ -289,5 +289,5 @@ def _end(proposal: FactChange | None, by: Fact | None) -> datetime | None:
 def _with_words(fact: Fact, words: str | None, by: Fact | None) -> Fact:
     """The fact with the words in which its end, or the start of what replaced it, was told."""
     if words is None and by is not None and by.valid_at == fact.invalid_at:
-        words = str(by.attributes.get(TOLD_START) or "") or None
-    return fact if words is None else fact.model_copy(update={"attributes": {**fact.attributes, TOLD_END: words}})
+        words = str(by.attributes.get(START_WORDS) or "") or None
+    return fact if words is None else fact.model_copy(update={"attributes": {**fact.attributes, END_WORDS: words}})

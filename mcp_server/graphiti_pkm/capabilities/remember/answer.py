@@ -23,10 +23,12 @@ _FOR_A_MODEL = {
 
 _HOW_TO_ADD = (
     "Only the text was stored; do not send it again. What it says can follow in a short note of its own, with entities "
-    "(name, type) and facts (source, relation, target, fact; me for the user), which find it by person, project, date."
+    "(name, type) and facts (source, relation, target, fact; me for the user), so that it is found by "
+    "person, project and date."
 )
 _NOTHING_KNOWN = (
-    "Nothing known was named. If it is known under other names, search_nodes finds them; use those names from now on."
+    "The text names no entity that is already known. If one is known under another name, search_nodes finds it; use "
+    "that name from now on."
 )
 
 

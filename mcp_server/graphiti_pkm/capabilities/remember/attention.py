@@ -8,12 +8,12 @@ from graphiti_pkm.core.facts import rules
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact, noun_of
 from graphiti_pkm.core.facts.replaced import UnresolvedReplacement
 from graphiti_pkm.core.model.answers import Attention
+from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS, words_at
 from graphiti_pkm.core.model.names import normalise_name
 from graphiti_pkm.core.model.records import Entity, Episode, Fact
 from graphiti_pkm.core.model.requests import ME
 from graphiti_pkm.core.model.times import iso, show_time
-from graphiti_pkm.core.model.told_dates import TOLD_END, TOLD_START, words_at
-from graphiti_pkm.core.reading.resting import Resting
+from graphiti_pkm.core.reading.dependents import Dependents
 from graphiti_pkm.core.reading.views import shown_start, shown_validity
 
 SHOWN_UUID = 8
@@ -43,7 +43,7 @@ class AttentionWriter:
         known = _json({"name": candidates[0][0], "aliases": [name]})
         return Attention(
             what="similar_existing",
-            detail=f"{name} is new; much like it",
+            detail=f"{name} is new and similar to:",
             candidates=[f"{other} ({uuid[:SHOWN_UUID]})" for other, uuid in candidates],
             call=f'If the same: {self._delete} {{"uuid":"{episode_uuid}"}}, then add_memory again, in entities {known} '
             f"in place of {_quoted(name)}",
@@ -54,7 +54,7 @@ class AttentionWriter:
         extra = episode_uuid if is_text_only else stored_uuid
         return Attention(
             what="same_text",
-            detail=f"the same text and time is stored as {stored_uuid[:SHOWN_UUID]} already; it is there twice now",
+            detail=f"the same text and time is stored as {stored_uuid[:SHOWN_UUID]} already, so it is stored twice",
             candidates=[stored_uuid],
             call=f'If sent twice: {self._delete} {{"uuid":"{extra}"}}',
         )
@@ -89,7 +89,7 @@ class AttentionWriter:
             what="alias_taken",
             detail=f"{alias} stays the name of {name}, not of {wanted_for.name}",
             candidates=[f"{name} ({uuid[:SHOWN_UUID]})"],
-            call=(again if is_new else f"If {same}: call it so.") + others,
+            call=(again if is_new else f"If {same}: use the name {_quoted(name)} from now on.") + others,
         )
 
     def part_of_name(self, parts: Mapping[str, tuple[str, str]]) -> Attention:
@@ -169,20 +169,20 @@ class AttentionWriter:
             call="To add it: send the fact again with a known name or fact uuid.",
         )
 
-    def still_rests(self, fallen: Fact, at: datetime | None, resting: Resting) -> Attention:
-        """``fallen``: the fact that ended, or that says of an entity that it fell, at this instant if it is known."""
-        first, shown = resting.facts[0], len(resting.facts)
+    def still_rests(self, dropped: Fact, at: datetime | None, dependents: Dependents) -> Attention:
+        """``dropped``: the fact that ended at this instant, or the fact that says that an entity was dropped."""
+        first, shown = dependents.facts[0], len(dependents.facts)
         end = {}
         if at is not None and first.kind != "plan":
             is_possible = rules.ended(first, rules.end_of(first, at, self._zone), self._now) is not None
             end = {"invalid_at": self._instant(at)} if is_possible else {}
-        ending = {"fact_uuid": first.uuid, "reason": _cut(fallen.text), **end}
-        more = f" ({shown} of {resting.total})" if resting.total > shown else ""
+        ending = {"fact_uuid": first.uuid, "reason": _cut(dropped.text), **end}
+        more = f" ({shown} of {dependents.total})" if dependents.total > shown else ""
         which = f"If {first.uuid[:SHOWN_UUID]} ended" + (" (else put in another uuid)" if shown > 1 else "")
         return Attention(
             what="still_rests",
-            detail=f"no longer supported: {_cut(fallen.text)}{more}",
-            candidates=[self.line(fact) for fact in resting.facts],
+            detail=f"no longer supported: {_cut(dropped.text)}{more}",
+            candidates=[self.line(fact) for fact in dependents.facts],
             call=f"{which}: retire_fact {_json(ending)}",
         )
 
@@ -290,7 +290,7 @@ class AttentionWriter:
         )
         return Attention(
             what="empty_interval",
-            detail=f"the new start {show_time(at, self._zone)} leaves the old fact no time: {outcome}",
+            detail=f"the new fact starts at {show_time(at, self._zone)}, not after the start of the old one: {outcome}",
             candidates=[self.line(old)],
             call=f"If the old one was wrong: {self._add(fact, facts=[suggested])}",
         )
@@ -383,7 +383,7 @@ class AttentionWriter:
 
     def _dates(self, fact: Fact) -> dict[str, object]:
         """The dates of a known fact as they were told."""
-        dates = (("valid_at", fact.valid_at, TOLD_START), ("invalid_at", fact.invalid_at, TOLD_END))
+        dates = (("valid_at", fact.valid_at, START_WORDS), ("invalid_at", fact.invalid_at, END_WORDS))
         return {name: self._date(at, fact.attributes.get(words)) for name, at, words in dates if at is not None}
 
     def _date(self, at: datetime, words: object) -> str:

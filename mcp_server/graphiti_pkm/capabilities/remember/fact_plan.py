@@ -20,15 +20,15 @@ from graphiti_pkm.core.identity.near_relations import Relations
 from graphiti_pkm.core.identity.relation_kinds import may_mean_same
 from graphiti_pkm.core.identity.spelling import has_exclusive_target, same_relation
 from graphiti_pkm.core.model.answers import Attention, FactResult
+from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS, without_date_words
 from graphiti_pkm.core.model.records import BECAUSE_OF, CONFIDENTIAL, DUE, Entity, Fact
 from graphiti_pkm.core.model.times import show_validity
-from graphiti_pkm.core.model.told_dates import TOLD_END, TOLD_START, without_told
 from graphiti_pkm.core.reading.views import shown_end, shown_start
 from graphiti_pkm.settings.loader import RetirementPolicy
 
 
 @dataclass(frozen=True)
-class Occasion:
+class FactContext:
     """The episode that records the facts, and when it is recorded."""
 
     episode_uuid: str
@@ -64,7 +64,7 @@ class FactPlanner:
 
     def __init__(
         self,
-        occasion: Occasion,
+        context: FactContext,
         resolution: Resolution,
         world: FactWorld,
         relations: Relations,
@@ -74,8 +74,8 @@ class FactPlanner:
         unlike: Collection[tuple[str, str]] = (),
     ) -> None:
         """``unlike``: pairs of relations that lead to different kinds of things, however similar their words are."""
-        self._at = occasion
-        self._body, self._said = QuotedText(occasion.body), NamedIn(occasion.body)
+        self._at = context
+        self._body, self._said = QuotedText(context.body), NamedIn(context.body)
         self._resolution = resolution
         self._world = world
         self._relations = relations
@@ -85,7 +85,7 @@ class FactPlanner:
         self._unlike = unlike
         self._near_reported: set[str] = set()
         self.outcome = FactOutcome()
-        at = occasion
+        at = context
         self.retirements = Retirements(world, at.episode_uuid, at.now, at.recorded_at, at.caller, at.policy, new_uuid)
 
     def plan(self, parsed: ParsedFact) -> None:
@@ -159,7 +159,7 @@ class FactPlanner:
         by_uuid = [fact for fact in self._world.known if fact.uuid.startswith(prefixes)] if prefixes else []
         rivals = self._world.into(target_uuid, parsed.relation, not_from=source_uuid) if parsed.has_target else []
         placed = {fact.uuid for fact in rivals if self._world.is_new(fact.uuid) or self._is_placed(fact)}
-        others = self._world.beside(source_uuid, target_uuid if has_exclusive_target(parsed.relation) else None)
+        others = self._world.facts_at(source_uuid, target_uuid if has_exclusive_target(parsed.relation) else None)
         ends, around = Ends(source_uuid, target_uuid), ReplacementPool(pools, rivals, by_uuid, others, placed)
         known, at = self._resolution.known, self._at
         return find_replaced(parsed, ends, around, known, self._is_said, at.reference_time, at.now, at.zone)
@@ -244,7 +244,7 @@ class FactPlanner:
         start, told_at = parsed.valid_at, known.reference_time
         if rules.gains_start(known, start) or rules.refines(parsed, known, self._at.zone):
             changes["valid_at"] = start
-            attributes = without_told(attributes) | self._told(parsed, start, known.invalid_at, known)
+            attributes = without_date_words(attributes) | self._told(parsed, start, known.invalid_at, known)
         elif rules.is_known_earlier(parsed, known, self._at.reference_time):
             changes["reference_time"] = self._at.reference_time
         if known.quote is None:
@@ -264,7 +264,7 @@ class FactPlanner:
 
     def _has_start(self, parsed: ParsedFact, fact: Fact) -> bool:
         """Whether a fact starts when the call says, or within the period that it names."""
-        told, known = rules.told_start(parsed, self._at.zone), rules.start_of(fact, self._at.zone)
+        told, known = rules.parsed_start(parsed, self._at.zone), rules.start_of(fact, self._at.zone)
         is_within = told is not None and known is not None and told.words is not None and told.holds(known)
         return fact.valid_at == parsed.valid_at or is_within
 
@@ -280,8 +280,8 @@ class FactPlanner:
         """The words of the dates that a fact gets: those of the call, else those of the fact that has the same date."""
         words: dict[str, object] = {}
         for name, at, said, before in (
-            (TOLD_START, start, (parsed.valid_at, parsed.start_words), old and old.valid_at),
-            (TOLD_END, end, (parsed.invalid_at, parsed.end_words), old and old.invalid_at),
+            (START_WORDS, start, (parsed.valid_at, parsed.start_words), old and old.valid_at),
+            (END_WORDS, end, (parsed.invalid_at, parsed.end_words), old and old.invalid_at),
         ):
             if at is not None and said[0] == at:
                 words[name] = said[1]
@@ -444,7 +444,7 @@ class FactPlanner:
         if outcome is None:
             return
         at = fact.valid_at or self._at.reference_time
-        for goal in goals.concerned(parsed, fact, self._world.beside(fact.source_uuid, fact.source_uuid)):
+        for goal in goals.concerned(parsed, fact, self._world.facts_at(fact.source_uuid, fact.source_uuid)):
             if self._at.policy == "propose":
                 self._propose(goal, fact, at)
             else:
@@ -463,7 +463,7 @@ class FactPlanner:
         attention = self.outcome.attention
         if sent_measure and parsed.measure and self._readings.may_be_another(sent_measure, fact):
             attention.append(self._writer.near_measure(sent_measure, fact))
-        others = self._readings.beside(parsed, fact)
+        others = self._readings.other_series(parsed, fact)
         if others:
             attention.append(self._writer.unnamed_measure(parsed, fact, others))
         near = self._near(parsed)

@@ -10,9 +10,9 @@ from graphiti_pkm.core.facts.history import change_of
 from graphiti_pkm.core.facts.world import FactWorld
 from graphiti_pkm.core.identity.spelling import is_inflection
 from graphiti_pkm.core.model.answers import RetiredFact
+from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS
 from graphiti_pkm.core.model.records import GOAL_OUTCOME, Fact, FactChange
 from graphiti_pkm.core.model.times import iso
-from graphiti_pkm.core.model.told_dates import TOLD_END, TOLD_START
 from graphiti_pkm.settings.loader import RetirementPolicy
 
 
@@ -138,7 +138,7 @@ class Retirements:
 
     def _change(self, old: Fact, new_values: Fact, kind: Literal["retired", "voided"], by: Fact | None) -> None:
         if kind == "retired" and by is not None and by.valid_at == new_values.invalid_at:
-            new_values = _with_words(new_values, by.attributes.get(TOLD_START))
+            new_values = _with_words(new_values, by.attributes.get(START_WORDS))
         self.world.change(new_values)
         end = new_values.invalid_at
         self._record(old, kind, by, end if kind == "retired" else None)
@@ -165,7 +165,7 @@ class Retirements:
 
 def _with_words(fact: Fact, words: object) -> Fact:
     """The fact with the words in which its end was told."""
-    return fact if words is None else fact.model_copy(update={"attributes": {**fact.attributes, TOLD_END: words}})
+    return fact if words is None else fact.model_copy(update={"attributes": {**fact.attributes, END_WORDS: words}})
 
 
 def _is_end_of(old: Fact, wrong: Fact, zone: tzinfo) -> bool:

@@ -10,9 +10,9 @@ from uuid import UUID
 from graphiti_pkm.capabilities.remember.answer import Linked, write_answer
 from graphiti_pkm.capabilities.remember.attention import AttentionWriter
 from graphiti_pkm.capabilities.remember.corrected_dates import facts_of_same_date
-from graphiti_pkm.capabilities.remember.fallen import still_resting
+from graphiti_pkm.capabilities.remember.dropped import report_dependents
 from graphiti_pkm.capabilities.remember.write_plan import (
-    Occurrence,
+    WriteContext,
     WritePlan,
     embedded_at_once,
     extract_job,
@@ -38,8 +38,8 @@ from graphiti_pkm.core.model.records import Name, Vector
 from graphiti_pkm.core.model.requests import ME, AddMemory
 from graphiti_pkm.core.model.times import shifted
 from graphiti_pkm.core.progress import Progress, no_progress
+from graphiti_pkm.core.reading.dependents import DependentsReader
 from graphiti_pkm.core.reading.receipts import Receipts, in_words
-from graphiti_pkm.core.reading.resting import RestingFacts
 from graphiti_pkm.core.reading.snapshot import LONG_TEXT, Snapshot, SnapshotReader
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.embedding.write_vectors import embed_by_text, why_no_vectors
@@ -142,7 +142,7 @@ class Writing:
         """The first answer, if this uuid was sent before with the same content."""
         if parsed.uuid is None:
             return None
-        receipt = await self._context.journal.receipt(parsed.uuid)
+        receipt = await self._context.journal.stored_answer(parsed.uuid)
         if receipt is None:
             return None
         if receipt[0] != digest:
@@ -228,7 +228,7 @@ class Writing:
         if not parsed.is_dated:
             parsed = replace(parsed, reference_time=now)
         named = None if public == settings.default_group else public
-        at = Occurrence(
+        at = WriteContext(
             group_id,
             named,
             person,
@@ -245,7 +245,7 @@ class Writing:
         plan = await in_thread(plan_write, parsed, spans, at, snapshot, vectors or {}, same_text=same_text)
         plan.attention += await facts_of_same_date(self._graph, plan)
         writer = AttentionWriter(named, settings.zone, now, plan.episode)
-        plan.attention += await still_resting(RestingFacts(self._graph), plan, writer, now)
+        plan.attention += await report_dependents(DependentsReader(self._graph), plan, writer, now)
         return Planned(parsed, plan, snapshot)
 
     async def _same_text(self, parsed: ParsedRequest, group_id: str) -> str | None:

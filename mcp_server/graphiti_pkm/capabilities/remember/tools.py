@@ -20,9 +20,9 @@ async def add_memory(call: Call, request: AddMemory) -> AddMemoryResponse:
     """Store what was said as an episode, with the entities and facts you found in it; the one way to add knowledge.
 
     Use after searching: search_nodes for the names, get_entity_connections with each entity_uuid, then write
-    episode_body with those names, so that it joins what is known instead of standing alone. Stored durably before
-    it answers; known names in the text are linked. To end an old fact, give the new one with replaces. Act on
-    needs_attention only. Not for questions: search_memory_facts.
+    episode_body with those names, so that it joins what is known. Stored durably before it answers; known names in
+    the text are linked. To end an old fact, give the new one with replaces. Only needs_attention calls for action.
+    For questions use search_memory_facts instead.
     """
     return await call.services[WRITING].add_memory(call.caller, request, call.progress)
 

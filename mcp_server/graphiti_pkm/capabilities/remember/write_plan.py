@@ -6,7 +6,7 @@ from datetime import datetime, tzinfo
 from uuid import uuid4
 
 from graphiti_pkm.capabilities.remember.attention import AttentionWriter
-from graphiti_pkm.capabilities.remember.fact_plan import FactOutcome, FactPlanner, Occasion
+from graphiti_pkm.capabilities.remember.fact_plan import FactContext, FactOutcome, FactPlanner
 from graphiti_pkm.capabilities.remember.retirement import Retirements
 from graphiti_pkm.core.facts.parsed_facts import ParsedRequest
 from graphiti_pkm.core.facts.resolution import Resolution, Resolved
@@ -50,7 +50,7 @@ def new_uuid() -> str:
 
 
 @dataclass(frozen=True)
-class Occurrence:
+class WriteContext:
     """Where and when a call is written."""
 
     group_id: str
@@ -122,7 +122,7 @@ class WritePlan:
 def plan_write(
     parsed: ParsedRequest,
     spans: Sequence[Span],
-    at: Occurrence,
+    at: WriteContext,
     snapshot: Snapshot,
     vectors: Mapping[str, Vector],
     new_uuid: Callable[[], str] = new_uuid,
@@ -144,7 +144,7 @@ def plan_write(
     resolution = Resolution(at.group_id, at.person, at.recorded_at, snapshot.names, snapshot.entities, new_uuid)
     resolution.declare(parsed.entities)
     world = FactWorld(snapshot.facts, snapshot.ended)
-    occasion = Occasion(
+    context = FactContext(
         episode.uuid,
         at.group_id,
         parsed.body,
@@ -158,7 +158,7 @@ def plan_write(
         parsed.is_confidential,
     )
     planner = FactPlanner(
-        occasion, resolution, world, snapshot.relations, snapshot.measures, writer, new_uuid, snapshot.unlike
+        context, resolution, world, snapshot.relations, snapshot.measures, writer, new_uuid, snapshot.unlike
     )
     for fact in parsed.facts:
         if fact.follows is None:

@@ -2,10 +2,10 @@
 
 from graphiti_pkm.capabilities.extraction.capability import EXTRACTING
 from graphiti_pkm.capabilities.history.assembly import CHANGE_LISTS
-from graphiti_pkm.capabilities.sagas.jobs import Digesting
+from graphiti_pkm.capabilities.sagas.jobs import SummaryJobs
 from graphiti_pkm.capabilities.sagas.ports import GraphCommunities
-from graphiti_pkm.capabilities.sagas.service import Digests
-from graphiti_pkm.capabilities.sagas.tools import DIGESTS
+from graphiti_pkm.capabilities.sagas.service import SummaryService
+from graphiti_pkm.capabilities.sagas.tools import SUMMARIES
 from graphiti_pkm.storage.graph.graph_part import GraphPart
 from graphiti_pkm.storage.graph.parts.communities import Communities
 from graphiti_pkm.storage.graph.sqlite.sagas import SqliteCommunities
@@ -22,7 +22,9 @@ def build(kernel: Kernel) -> Built:
     communities = kernel.parts.part(COMMUNITIES)
     changes = kernel.parts.part(CHANGE_LISTS)
     if kernel.model is not None:
-        kernel.services[EXTRACTING].digesting = Digesting(
-            kernel.context, kernel.committer, kernel.model.digester, communities
+        kernel.services[EXTRACTING].summary_jobs = SummaryJobs(
+            kernel.context, kernel.committer, kernel.model.summarizer, communities
         )
-    return Built({DIGESTS: Digests(kernel.context, kernel.groups, queue, receipts, notify, communities, changes)})
+    return Built(
+        {SUMMARIES: SummaryService(kernel.context, kernel.groups, queue, receipts, notify, communities, changes)}
+    )

@@ -2,15 +2,15 @@
 
 from graphiti_pkm.capabilities.sagas.tools import build_communities, summarize_saga
 from graphiti_pkm.toolkit.capability import Capability
-from graphiti_pkm.toolkit.tool import ENDS, ToolSpec
+from graphiti_pkm.toolkit.tool import WRITES_IDEMPOTENT, ToolSpec
 
 CAPABILITY = Capability(
     name="sagas",
     assembly="graphiti_pkm.capabilities.sagas.assembly",
     tools={
         "graph": (
-            ToolSpec(summarize_saga, "Summarize Saga", ENDS),
-            ToolSpec(build_communities, "Build Communities", ENDS),
+            ToolSpec(summarize_saga, "Summarize Saga", WRITES_IDEMPOTENT),
+            ToolSpec(build_communities, "Build Communities", WRITES_IDEMPOTENT),
         ),
     },
 )

@@ -14,8 +14,8 @@ from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.model.records import Entity, ExtractJob, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.core.model.saga_records import Community, Saga
-from graphiti_pkm.core.ports.digests import Digester, Member
 from graphiti_pkm.core.ports.extraction import ModelLedger
+from graphiti_pkm.core.ports.summaries import Member, Summarizer
 from graphiti_pkm.embedding.write_vectors import embed_by_text
 from graphiti_pkm.errors import NotFound, WritePending
 from graphiti_pkm.storage.commit import Committer
@@ -30,17 +30,17 @@ MayWrite = Callable[[], Awaitable[bool]]
 """Asked under the group's lock right before the write: whether the worker still has the job."""
 
 
-class Digesting:
-    """Lets a model read, and writes the result."""
+class SummaryJobs:
+    """Runs the jobs: a model summarises, and the result is written."""
 
     def __init__(
-        self, context: Context, committer: Committer, digester: Digester, communities: GraphCommunities
+        self, context: Context, committer: Committer, summarizer: Summarizer, communities: GraphCommunities
     ) -> None:
         self._context = context
         self._graph = context.graph
         self._persons = Persons(context.graph, context.settings)
         self._committer = committer
-        self._digester = digester
+        self._summarizer = summarizer
         self._communities = communities
 
     async def work(self, group_id: str, job: ExtractJob, ledger: ModelLedger, may_write: MayWrite) -> None:
@@ -60,7 +60,7 @@ class Digesting:
         saga = await self._saga(group_id, job.episode_uuid)
         newest = await self._graph.facts.newest_record([group_id])
         for _ in range(MOST_ROUNDS):
-            further = await self._digester.summarize(saga, ledger)
+            further = await self._summarizer.summarize(saga, ledger)
             if further is None:
                 break
             saga = further
@@ -96,12 +96,12 @@ class Digesting:
 
     async def _community(self, group_id: str, members: Sequence[str], ledger: ModelLedger) -> Community:
         read = await self._members(group_id, members[:MOST_SUMMARIES])
-        digest = await self._digester.describe(read, ledger)
+        described = await self._summarizer.describe(read, ledger)
         return Community(
             uuid=str(uuid4()),
             group_id=group_id,
-            name=digest.name.strip()[:_MOST_NAME] or ", ".join(one.name for one in read)[:_MOST_NAME],
-            summary=digest.summary,
+            name=described.name.strip()[:_MOST_NAME] or ", ".join(one.name for one in read)[:_MOST_NAME],
+            summary=described.summary,
             created_at=self._context.now(),
             members=tuple(members),
         )

@@ -37,8 +37,8 @@ _NO_MODEL = (
 )
 
 
-class Digests:
-    """Enqueues the job, waits, and shows the result."""
+class SummaryService:
+    """Summaries on request: enqueues the job, waits, and shows the result."""
 
     def __init__(
         self,

@@ -8,9 +8,9 @@ from graphiti_pkm.toolkit.call import Call
 from graphiti_pkm.toolkit.services import ServiceKey
 
 if TYPE_CHECKING:  # services are loaded after the tools are listed
-    from graphiti_pkm.capabilities.sagas.service import Digests
+    from graphiti_pkm.capabilities.sagas.service import SummaryService
 
-DIGESTS: ServiceKey["Digests"] = ServiceKey("digests")
+SUMMARIES: ServiceKey["SummaryService"] = ServiceKey("digests")
 
 
 async def summarize_saga(call: Call, request: SummarizeSaga) -> SagaSummaryResponse:
@@ -19,7 +19,7 @@ async def summarize_saga(call: Call, request: SummarizeSaga) -> SagaSummaryRespo
     Use when the user asks how a story or project went so far. Waits up to 45 s, then goes on in the background. Without
     a model it says so: use get_episodes instead and sum up yourself.
     """
-    return await call.services[DIGESTS].summarize_saga(call.caller, request, call.progress)
+    return await call.services[SUMMARIES].summarize_saga(call.caller, request, call.progress)
 
 
 async def build_communities(call: Call, request: BuildCommunities) -> BuildCommunitiesResponse:
@@ -29,4 +29,4 @@ async def build_communities(call: Call, request: BuildCommunities) -> BuildCommu
     Waits up to 45 s, then goes on in the background. For the surroundings of one entity use get_entity_subgraph
     instead; it needs no model.
     """
-    return await call.services[DIGESTS].build_communities(call.caller, request, call.progress)
+    return await call.services[SUMMARIES].build_communities(call.caller, request, call.progress)

@@ -37,7 +37,7 @@ from graphiti_pkm.capabilities.scratch.tools import (
     transitive_reduction,
 )
 from graphiti_pkm.toolkit.capability import Capability
-from graphiti_pkm.toolkit.tool import DELETES, ENDS, ToolSpec
+from graphiti_pkm.toolkit.tool import DELETES, WRITES_IDEMPOTENT, ToolSpec
 
 _tool = partial(ToolSpec, types="graphiti_pkm.capabilities.scratch.requests", shown_by="list_graphs")
 
@@ -52,13 +52,13 @@ CAPABILITY = Capability(
             _tool(delete_graph, "Delete Graph", DELETES, permitted_to="contributor"),
             _tool(get_graph_info, "Get Graph Info"),
             _tool(compare_graphs, "Compare Graphs"),
-            _tool(add_node, "Add Node", ENDS),
-            _tool(add_nodes, "Add Nodes", ENDS),
+            _tool(add_node, "Add Node", WRITES_IDEMPOTENT),
+            _tool(add_nodes, "Add Nodes", WRITES_IDEMPOTENT),
             _tool(find_node, "Find Node"),
             _tool(remove_node, "Remove Node", DELETES, permitted_to="contributor"),
             _tool(list_nodes, "List Nodes"),
-            _tool(add_edge, "Add Edge", ENDS),
-            _tool(add_edges, "Add Edges", ENDS),
+            _tool(add_edge, "Add Edge", WRITES_IDEMPOTENT),
+            _tool(add_edges, "Add Edges", WRITES_IDEMPOTENT),
             _tool(find_edges, "Find Edges"),
             _tool(remove_edge, "Remove Edge", DELETES, permitted_to="contributor"),
             _tool(get_neighbors, "Get Neighbors"),
@@ -74,12 +74,12 @@ CAPABILITY = Capability(
             _tool(impact_of_removal, "Impact Of Removal"),
             _tool(bridges, "Bridges"),
             _tool(communities, "Communities"),
-            _tool(import_graph, "Import Graph", ENDS),
+            _tool(import_graph, "Import Graph", WRITES_IDEMPOTENT),
             _tool(export_graph, "Export Graph"),
-            _tool(load_memory_graph, "Load Memory Graph", ENDS),
-            _tool(commit_graph, "Commit Graph", ENDS, shown_by="get_episodes"),
-            _tool(save_graph, "Save Graph", ENDS),
-            _tool(open_graph, "Open Graph", ENDS),
+            _tool(load_memory_graph, "Load Memory Graph", WRITES_IDEMPOTENT),
+            _tool(commit_graph, "Commit Graph", WRITES_IDEMPOTENT, shown_by="get_episodes"),
+            _tool(save_graph, "Save Graph", WRITES_IDEMPOTENT),
+            _tool(open_graph, "Open Graph", WRITES_IDEMPOTENT),
         ),
     },
 )

@@ -202,7 +202,7 @@ async def remove_edge(call: Call, request: "RemoveEdge") -> RemoveEdgeResponse:
 async def get_neighbors(call: Call, request: "GetNeighbors") -> GetNeighborsResponse:
     """Get what edges join to a node of a scratch graph, with relation and direction.
 
-    Use to walk step by step; for how two nodes hang together use shortest_path instead.
+    Use to walk step by step; for how two nodes are connected use shortest_path instead.
     """
     return await reasoning_of(call).looking.get_neighbors(call.caller, request)
 
@@ -241,7 +241,7 @@ async def pagerank(call: Call, request: "Pagerank") -> RankingsResponse:
 
 
 async def connected_components(call: Call, request: "ConnectedComponents") -> ComponentsResponse:
-    """List the parts of a scratch graph that hang together, the largest first.
+    """List the connected parts of a scratch graph, the largest first.
 
     Use for isolated clusters; for groups inside a connected graph use communities instead. Of large parts sizes tell
     more than the labels listed.

@@ -33,7 +33,9 @@ class SearchNodes(Request):
     center_node_uuid: Near = None
     status: Annotated[
         str | None,
-        Field(description="now: its word, or a class: open, active, on hold, done, dropped; lists all without a query"),
+        Field(
+            description="current status: its word, or open, active, on hold, done, dropped; without a query lists all"
+        ),
     ] = None
     cursor: Cursor = None
 

@@ -8,4 +8,4 @@ from graphiti_pkm.core.model.requests import Request
 
 
 class GetStatus(Request):
-    receipt: Annotated[str | None, Field(description="episode_uuid from add_memory: what a model found in it")] = None
+    receipt: Annotated[str | None, Field(description="episode_uuid from add_memory, to see what a model found")] = None

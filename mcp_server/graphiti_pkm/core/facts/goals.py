@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta, tzinfo
 
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact
 from graphiti_pkm.core.facts.statuses import DONE, DROPPED, class_of_status
+from graphiti_pkm.core.model.date_phrases import DatePeriod, date_at
 from graphiti_pkm.core.model.names import normalise_name, words_of
 from graphiti_pkm.core.model.records import DUE, GOAL_OUTCOME, HAS_GOAL, Fact
-from graphiti_pkm.core.model.told_dates import ToldDate, date_at
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _REACHING = frozenset(
@@ -57,7 +57,7 @@ def with_other_deadline(parsed: ParsedFact, target_uuid: str, candidates: Iterab
     ]
 
 
-def deadline_of(fact: Fact, zone: tzinfo) -> ToldDate | None:
+def deadline_of(fact: Fact, zone: tzinfo) -> DatePeriod | None:
     """When a goal is due; None if it has no deadline, or its value is none."""
     seconds = fact.attributes.get(DUE)
     if not is_goal(fact) or not isinstance(seconds, int):

@@ -19,13 +19,13 @@ from graphiti_pkm.core.facts.statuses import (
     status_key,
     status_word,
 )
+from graphiti_pkm.core.model.date_phrases import DatePeriod, YearChoice, parse_date_phrase
 from graphiti_pkm.core.model.labels import as_label
 from graphiti_pkm.core.model.names import display_name, normalise_name, relation_name
 from graphiti_pkm.core.model.records import CONFIDENTIAL, HAS_GOAL, EpisodeSource, FactKind
 from graphiti_pkm.core.model.request_checks import check_texts
 from graphiti_pkm.core.model.requests import ME, STEERING, AddMemory, EntityInput, FactInput
 from graphiti_pkm.core.model.times import in_zone, parse_instant, show_time
-from graphiti_pkm.core.model.told_dates import Lean, ToldDate, told_date
 from graphiti_pkm.errors import InvalidInput
 
 _MAX_ALIASES = 50
@@ -302,16 +302,16 @@ class _Reader:
             return " ".join(part for part in (f"{subject}:", measure, value, unit) if part)
         return fact_text(subject, relation, self._person if target == ME else target, value, unit)
 
-    def _date(self, text: str | None, path: str, kind: FactKind) -> ToldDate | None:
-        lean: Lean = "future" if kind == "plan" else "past" if kind in {"event", "reading"} else None
-        return told_date(text, self._zone, path, self._reference_time, lean) if text else None
+    def _date(self, text: str | None, path: str, kind: FactKind) -> DatePeriod | None:
+        choice: YearChoice = "future" if kind == "plan" else "past" if kind in {"event", "reading"} else None
+        return parse_date_phrase(text, self._zone, path, self._reference_time, choice) if text else None
 
-    def _deadline(self, given: FactInput, relation: str, value: str | None, unit: str | None) -> ToldDate | None:
+    def _deadline(self, given: FactInput, relation: str, value: str | None, unit: str | None) -> DatePeriod | None:
         """When a goal is due, if its value is a date of the present or the future; any other value is an amount."""
         if relation != HAS_GOAL or given.kind != "state" or value is None or unit is not None:
             return None
         try:
-            found = told_date(value, self._zone, "value", self._reference_time, "future")
+            found = parse_date_phrase(value, self._zone, "value", self._reference_time, "future")
         except InvalidInput:
             return None
         return found if self._reference_time is None or found.end > self._reference_time else None
@@ -329,7 +329,7 @@ class _Reader:
         return label
 
 
-def _words(date: ToldDate | None, kind: FactKind = "state") -> str | None:
+def _words(date: DatePeriod | None, kind: FactKind = "state") -> str | None:
     """The words of a date without "by", which only a plan needs; of a day nothing is left."""
     if date is None or date.words is None:
         return None
@@ -339,7 +339,7 @@ def _words(date: ToldDate | None, kind: FactKind = "state") -> str | None:
     return None if _DAY.fullmatch(words) else words
 
 
-def _as_told(deadline: ToldDate, value: str | None, zone: tzinfo) -> str | None:
+def _as_told(deadline: DatePeriod, value: str | None, zone: tzinfo) -> str | None:
     """A deadline in words that do not count from its note: "by autumn 2026" of "by autumn"."""
     local = in_zone(deadline.start, zone)
     return deadline.words or (local.date().isoformat() if local.time() == time() else value)

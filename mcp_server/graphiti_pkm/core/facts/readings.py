@@ -8,10 +8,10 @@ from graphiti_pkm.core.facts.parsed_facts import ParsedFact
 from graphiti_pkm.core.facts.world import FactWorld
 from graphiti_pkm.core.identity.near_relations import Measures, near_measure
 from graphiti_pkm.core.identity.spelling import measure_form
+from graphiti_pkm.core.model.date_phrases import START_WORDS, words_at
 from graphiti_pkm.core.model.names import fold, normalise_name
 from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.core.model.times import show_time
-from graphiti_pkm.core.model.told_dates import TOLD_START, words_at
 
 _SHOWN = 3
 _READINGS = frozenset({"reading", "readings"})
@@ -65,7 +65,7 @@ class Readings:
         units = {one.unit for one in self._series(reading) if one.unit is not None}
         return len(units) > 1
 
-    def beside(self, parsed: ParsedFact, reading: Fact) -> list[str]:
+    def other_series(self, parsed: ParsedFact, reading: Fact) -> list[str]:
         """The other series of its source, if the reading began a series that is named after its relation."""
         if parsed.kind != "reading" or parsed.is_named or len(self._series(reading)) > 1:
             return []
@@ -77,7 +77,7 @@ class Readings:
         readings = self._series(reading)[-_SHOWN:]
         times = [show_time(one.valid_at or one.created_at, zone) for one in readings]
         days = [time.split()[0] for time in times]
-        told = [words_at(one.valid_at, one.attributes.get(TOLD_START), zone) for one in readings]
+        told = [words_at(one.valid_at, one.attributes.get(START_WORDS), zone) for one in readings]
         dates = [
             words or when for words, when in zip(told, days if len(set(days)) == len(days) else times, strict=True)
         ]

@@ -10,9 +10,9 @@ from graphiti_pkm.core.facts.goals import without_outcome
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact
 from graphiti_pkm.core.facts.statuses import is_known_status, same_meaning, status_key, status_of_fact, word_of
 from graphiti_pkm.core.identity.relation_kinds import has_single_target
+from graphiti_pkm.core.model.date_phrases import START_WORDS, DatePeriod, date_at
 from graphiti_pkm.core.model.records import Fact, FactUpdate, PlanOutcome
 from graphiti_pkm.core.model.times import show_time
-from graphiti_pkm.core.model.told_dates import TOLD_START, ToldDate, date_at
 
 MAX_CONFLICTS = 5
 LONG_BEFORE = timedelta(days=31)
@@ -91,19 +91,19 @@ def coincide(one: datetime, other: datetime, zone: tzinfo) -> bool:
     return one == other or _falls_in(one, other, zone) or _falls_in(other, one, zone)
 
 
-def start_of(fact: Fact, zone: tzinfo) -> ToldDate | None:
+def start_of(fact: Fact, zone: tzinfo) -> DatePeriod | None:
     """The start of a known fact as it was told."""
-    return None if fact.valid_at is None else date_at(fact.valid_at, fact.attributes.get(TOLD_START), zone)
+    return None if fact.valid_at is None else date_at(fact.valid_at, fact.attributes.get(START_WORDS), zone)
 
 
-def told_start(parsed: ParsedFact, zone: tzinfo) -> ToldDate | None:
-    """The start that a call tells."""
+def parsed_start(parsed: ParsedFact, zone: tzinfo) -> DatePeriod | None:
+    """The start that a call gives for a fact."""
     return None if parsed.valid_at is None else date_at(parsed.valid_at, parsed.start_words, zone)
 
 
 def may_be_same_start(parsed: ParsedFact, fact: Fact, zone: tzinfo) -> bool:
-    """Whether the start that is told and the known one are one date, told more or less precisely."""
-    told, known = told_start(parsed, zone), start_of(fact, zone)
+    """Whether the given start and the known one are one date, with more or less precision."""
+    told, known = parsed_start(parsed, zone), start_of(fact, zone)
     return told is not None and known is not None and (told.holds(known) or known.holds(told))
 
 
@@ -115,7 +115,7 @@ def is_coarse(parsed: ParsedFact, fact: Fact, zone: tzinfo) -> bool:
 
 def refines(parsed: ParsedFact, fact: Fact, zone: tzinfo) -> bool:
     """Whether a told start lies within the known, less precise one and contradicts nothing that is known."""
-    told, known, told_at = told_start(parsed, zone), start_of(fact, zone), fact.reference_time
+    told, known, told_at = parsed_start(parsed, zone), start_of(fact, zone), fact.reference_time
     if told is None or known is None or known.words is None or not known.holds(told) or told.holds(known):
         return False
     if fact.invalid_at is not None and told.start >= fact.invalid_at:

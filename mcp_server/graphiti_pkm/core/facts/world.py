@@ -93,7 +93,7 @@ class FactWorld:
         found = self._newest_first(self._to_by.get((target_uuid, normalise_name(relation)), ()))
         return [fact for fact in found if fact.source_uuid != not_from]
 
-    def beside(self, source_uuid: str, target_uuid: str | None) -> list[Fact]:
+    def facts_at(self, source_uuid: str, target_uuid: str | None) -> list[Fact]:
         """Facts from a source, or to a target if one is given, under any relation; newest first."""
         into = () if target_uuid is None else self._to.get(target_uuid, ())
         return self._newest_first({*self._from.get(source_uuid, ()), *into})

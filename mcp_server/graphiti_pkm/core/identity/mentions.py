@@ -5,6 +5,8 @@ quotes and a possessive 's are ignored, other punctuation is not (C, C++ and C# 
 matches only capitalised or all-caps text, a lower-case name any case; where several match, the longest wins. One-letter
 names, lower-case names made only of stop words, and names that are not linkable are never found. An emoji is not a
 letter.
+
+``shared_names.settle`` decides whom a first name of several people means; ``Snapshot.mentioned`` has the result.
 """
 
 import re

@@ -1,4 +1,7 @@
-"""Resolves uuids as callers write them: whole, or the first characters as shown in a text."""
+"""Resolves uuids as callers write them: whole, or the first characters as shown in a text.
+
+A resolved uuid is not checked: every read that takes one must also be given the groups that the caller may see.
+"""
 
 import re
 from collections.abc import Sequence
@@ -36,7 +39,7 @@ async def resolve_uuid(graph: Graph, groups: Groups, caller: Caller, kind: Recor
 
 
 async def resolve_within(graph: Graph, group_ids: Sequence[str], kind: RecordKind, text: str) -> str:
-    """As ``resolve_uuid``, within stored groups that are already known."""
+    """Does what ``resolve_uuid`` does, within stored groups that are already known."""
     wanted = text.strip().lower()
     if wanted in PLACEHOLDERS:
         return wanted
@@ -61,7 +64,7 @@ async def resolve_within(graph: Graph, group_ids: Sequence[str], kind: RecordKin
 
 def unknown(kind: RecordKind, uuid: str) -> NotFound:
     """The error for a well-formed uuid that the caller cannot see, or that no longer exists."""
-    return NotFound(f"No {kind} '{uuid}': it is gone or never was; {SOURCES[kind]}.")
+    return NotFound(f"No {kind} '{uuid}': it was deleted or never existed; {SOURCES[kind]}.")
 
 
 def _hyphenated(digits: str) -> str:

@@ -14,7 +14,7 @@ class Answer(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)  # start-up pays for what is offered only
 
-    is_whole: ClassVar[bool] = False
+    must_not_be_cut: ClassVar[bool] = False
     """Whether the text form must hold everything, however long: part of a file is useless."""
 
 
@@ -151,7 +151,7 @@ class Page(Answer):
     truncated: bool
     next_cursor: str | None = None
     weaker: int | None = None
-    """Of a ranked list that ends where the scores fall away: how many follow with ``next_cursor``."""
+    """How many hits with clearly lower scores follow on the next pages of a ranked list."""
     now: str | None = None
     """What status and past count from: as_of, else known_at, else the day of page one, in the configured zone."""
     scope: Scope

@@ -165,7 +165,7 @@ class FactInput(Request):
         str | None, Field(max_length=200, description="what it follows from: entity (decision) or fact uuid")
     ] = None
     quote: Annotated[str | None, Field(max_length=MAX_QUOTE, description="exact words of the body")] = None
-    confidential: Annotated[bool, Field(description="not public; always shown so")] = False
+    confidential: Annotated[bool, Field(description="marks it as not public")] = False
 
 
 Entities: TypeAlias = Annotated[list[EntityInput], BeforeValidator(as_list), Field(max_length=500)]

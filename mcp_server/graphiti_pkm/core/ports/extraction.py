@@ -1,6 +1,6 @@
 """Extraction by a model: the task of a job, the result, and a durable queue.
 
-A job is one reading of one episode. Its result becomes one write (``WriteKind.EXTRACT``) with the job's uuid, so that a
+A job extracts from one episode. Its result becomes one write (``WriteKind.EXTRACT``) with the job's uuid, so that a
 repeated job finds its write in the journal and ends. All answers of the model are kept with the job until it ends, by a
 hash of the request: a resumed job never pays twice.
 """

@@ -196,7 +196,7 @@ class GraphFacts(Protocol):
         ...
 
     async def facts_of_episodes(self, episode_uuids: Sequence[str], group_ids: Sequence[str], limit: int) -> list[Fact]:
-        """Facts that any of these episodes supports, newest created first: one reading of the group for all."""
+        """Facts that any of these episodes supports, newest created first; one scan of the group for all."""
         ...
 
     async def retired_by_episode(self, episode_uuid: str, group_ids: Sequence[str], limit: int) -> list[Fact]:
@@ -227,7 +227,7 @@ class GraphEpisodes(Protocol):
         ...
 
     async def recent_episodes(self, wanted: EpisodeFilter, window: Window) -> EpisodePage:
-        """Episodes of groups by valid_at, newest first."""
+        """Episodes of groups by valid_at, in the order of ``window.newest``."""
         ...
 
     async def episode_entities(

@@ -71,8 +71,8 @@ class Journal(JournalComparing, JournalErasing, JournalEmbedding, JournalRebuild
             WriteFailed: it cannot be written, or the job that it is of was cancelled.
             ConflictingContent: another memory in force has the uuid of its episode.
 
-        With ``forgets`` every earlier row of the group loses the same in the same transaction (``domain.redaction``),
-        failed ones too; a row that lost something has neither request hash nor answer afterwards.
+        With ``forgets`` every earlier row of the group, also a failed one, loses the same in the same transaction (see
+        ``core.model.redaction``); a row that lost something has neither request hash nor answer afterwards.
         """
         ...
 
@@ -140,7 +140,7 @@ class Journal(JournalComparing, JournalErasing, JournalEmbedding, JournalRebuild
         """Rows that are not withdrawn or failed, in order: the input of a rebuild."""
         ...
 
-    async def receipt(self, episode_uuid: str) -> tuple[str, dict[str, object]] | None:
+    async def stored_answer(self, episode_uuid: str) -> tuple[str, dict[str, object]] | None:
         """Request hash and answer of the add_memory in force for this episode: not failed, not deleted since."""
         ...
 

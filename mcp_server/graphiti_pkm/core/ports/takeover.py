@@ -1,4 +1,4 @@
-"""Readings of episodes, shared by the servers of one database: the owner of each, and takeover from a dead one.
+"""Extraction jobs shared by the servers of one database: the owner of each, and takeover from a dead server.
 
 Every server queues jobs in its own journal. In a shared database, each job that reads an episode is registered with its
 owner; a server that ends stops sending heartbeats, and others take over its jobs. Times are those of the database's
@@ -31,7 +31,7 @@ class Lease:
         return self.seconds / _BEATS * (0.5 + 0.5 * self.jitter())
 
 
-class SharedReading(Record):
+class SharedExtractionJob(Record):
     """One job as visible to every server; without its instructions once it has ended."""
 
     job: ExtractJob
@@ -43,8 +43,8 @@ class SharedReading(Record):
     """Milliseconds."""
 
 
-class SharedReadings(Protocol):
-    """Readings in the shared database. Every method raises Unavailable.
+class SharedExtractionJobs(Protocol):
+    """Extraction jobs in the shared database. Every method raises Unavailable.
 
     ``Graph.apply`` of a server that shares them makes one, its own, for each job that a write queues, and ends it with
     the job's own write; deleting its episode or clearing its group removes it.
@@ -59,7 +59,7 @@ class SharedReadings(Protocol):
         """Report that this server is running, for so long."""
         ...
 
-    async def take_over(self, lease_seconds: float, limit: int) -> list[SharedReading]:
+    async def take_over(self, lease_seconds: float, limit: int) -> list[SharedExtractionJob]:
         """Take over the jobs of servers that are gone, oldest first.
 
         Nothing until this server has run for ``lease_seconds`` without a break: after an outage of the database the
@@ -67,12 +67,12 @@ class SharedReadings(Protocol):
         """
         ...
 
-    async def own(self, after: int, limit: int) -> list[SharedReading]:
-        """Open readings of this server, queued after an instant, oldest first."""
+    async def own(self, after: int, limit: int) -> list[SharedExtractionJob]:
+        """Open jobs of this server, queued after an instant, oldest first."""
         ...
 
     async def begin(self, group_id: str, job: ExtractJob, turn: str) -> bool:
-        """Whether this server may read now; it then owns the reading under ``turn`` until another turn begins.
+        """Whether this server may read now; it then owns the job under ``turn`` until another turn begins.
 
         False if another running server has it, or it is done. True if the graph has no such episode.
         """
@@ -83,9 +83,9 @@ class SharedReadings(Protocol):
         ...
 
     async def end(self, job_uuids: Sequence[str], state: ExtractionState) -> None:
-        """Record the outcome of readings of this server that ended without a write."""
+        """Record the outcome of jobs of this server that ended without a write."""
         ...
 
-    async def of_episode(self, episode_uuid: str, group_ids: Sequence[str]) -> SharedReading | None:
-        """The latest reading of an episode in these groups."""
+    async def of_episode(self, episode_uuid: str, group_ids: Sequence[str]) -> SharedExtractionJob | None:
+        """The latest extraction job of an episode in these groups."""
         ...

@@ -12,7 +12,7 @@ from graphiti_pkm.core.model.answers import ExtractionReceipt, FoundFact
 from graphiti_pkm.core.model.extraction_answers import ExtractionAnswer
 from graphiti_pkm.core.model.times import iso
 from graphiti_pkm.core.ports.extraction import ExtractionQueue, ExtractionRecord, Usage
-from graphiti_pkm.core.ports.takeover import SharedReading, SharedReadings
+from graphiti_pkm.core.ports.takeover import SharedExtractionJob, SharedExtractionJobs
 from graphiti_pkm.core.progress import Progress
 from graphiti_pkm.core.waiting import wait_for_any
 from graphiti_pkm.errors import NotFound
@@ -45,7 +45,7 @@ class Receipts:
         groups: Groups,
         queue: ExtractionQueue,
         changed: Callable[[], asyncio.Event] = asyncio.Event,
-        shared: SharedReadings | None = None,
+        shared: SharedExtractionJobs | None = None,
     ) -> None:
         """``changed`` returns an event that is set at the next change of a job in this process.
 
@@ -135,7 +135,7 @@ class Receipts:
             return None
         return await self._shown_from_graph(reading)
 
-    async def _shown_from_graph(self, reading: SharedReading) -> ExtractionReceipt:
+    async def _shown_from_graph(self, reading: SharedExtractionJob) -> ExtractionReceipt:
         """For a job in another server's queue: lists the facts that the episode supports."""
         episode_uuid, is_done = reading.job.episode_uuid, reading.state == "done"
         read = self._context.graph.facts.episode_facts
@@ -190,7 +190,7 @@ class Receipts:
         )
 
 
-def _is_elsewhere(reading: SharedReading, ours: Sequence[ExtractionRecord], server: str) -> bool:
+def _is_elsewhere(reading: SharedExtractionJob, ours: Sequence[ExtractionRecord], server: str) -> bool:
     """Whether another server has or did the job, and our own queue has no newer one."""
     if not ours:
         return True

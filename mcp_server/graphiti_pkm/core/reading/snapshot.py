@@ -16,11 +16,11 @@ from graphiti_pkm.core.identity.name_parts import may_refer, may_stand_alone
 from graphiti_pkm.core.identity.near_relations import Measures, Relations, near_measure
 from graphiti_pkm.core.identity.shared_names import NamesInText, settle
 from graphiti_pkm.core.identity.spelling import has_exclusive_target, with_one_only
+from graphiti_pkm.core.model.date_phrases import START_WORDS
 from graphiti_pkm.core.model.names import measure_key, name_key
 from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import HAS_GOAL, Entity, Fact, Name, Vector, in_order
 from graphiti_pkm.core.model.requests import ME
-from graphiti_pkm.core.model.told_dates import TOLD_START
 from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.core.waiting import in_thread
 
@@ -279,7 +279,7 @@ class _Reading:
             and (
                 fact.source_uuid in sources | ends
                 or (prefixes and fact.uuid.startswith(prefixes))
-                or TOLD_START in fact.attributes  # a more precise date may refine it
+                or START_WORDS in fact.attributes  # a more precise date may refine it
             )
         }
         meant |= {fact.uuid: fact for fact in self._followers(facts)}

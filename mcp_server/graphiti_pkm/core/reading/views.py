@@ -14,11 +14,11 @@ from graphiti_pkm.core.facts.rules import is_open
 from graphiti_pkm.core.facts.statuses import stated
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.answers import Answer, EpisodeView, FactView, NodeView
+from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS, date_at, without_date_words, words_at
 from graphiti_pkm.core.model.queries import FactStatus as Status
 from graphiti_pkm.core.model.queries import GroupSize
 from graphiti_pkm.core.model.records import CONFIDENTIAL, GOAL_OUTCOME, Entity, Episode, Fact, Outcome
 from graphiti_pkm.core.model.times import day_bounds, iso, show_time, show_validity
-from graphiti_pkm.core.model.told_dates import TOLD_END, TOLD_START, date_at, without_told, words_at
 from graphiti_pkm.core.reading.paging import clip_json, text_size
 
 NODE_FACTS = 3
@@ -92,8 +92,8 @@ class Views:
             quote=fact.quote and clipped(fact.quote, _TEXT),
             valid_at=_iso(fact.valid_at),
             invalid_at=_iso(fact.invalid_at),
-            told_start=words_at(fact.valid_at, attributes.get(TOLD_START), self._zone),
-            told_end=words_at(fact.invalid_at, attributes.get(TOLD_END), self._zone),
+            told_start=words_at(fact.valid_at, attributes.get(START_WORDS), self._zone),
+            told_end=words_at(fact.invalid_at, attributes.get(END_WORDS), self._zone),
             replaced_by=replaced_by,
             because_of=clipped(fact.cause, _SENTENCE) or None,
             because_of_uuid=fact.cause_uuid if fact.cause else None,
@@ -103,7 +103,7 @@ class Views:
             episodes=list(fact.episodes[:_EPISODES]),
             episodes_total=len(fact.episodes) if len(fact.episodes) > _EPISODES else None,
             attributes=plain_attributes(
-                {name: one for name, one in without_told(attributes).items() if name != CONFIDENTIAL}
+                {name: one for name, one in without_date_words(attributes).items() if name != CONFIDENTIAL}
             ),
             score=score,
         )
@@ -208,13 +208,13 @@ def _shown_validity(fact: Fact, zone: tzinfo, now: datetime | None) -> str:
 
 def shown_start(fact: Fact, zone: tzinfo) -> str | None:
     """The start in the words in which it was told, else as a date."""
-    words = words_at(fact.valid_at, fact.attributes.get(TOLD_START), zone)
+    words = words_at(fact.valid_at, fact.attributes.get(START_WORDS), zone)
     return words or (show_time(fact.valid_at, zone) if fact.valid_at else None)
 
 
 def shown_end(fact: Fact, zone: tzinfo) -> str | None:
     """The end, as ``shown_start``."""
-    words = words_at(fact.invalid_at, fact.attributes.get(TOLD_END), zone)
+    words = words_at(fact.invalid_at, fact.attributes.get(END_WORDS), zone)
     return words or (show_time(fact.invalid_at, zone) if fact.invalid_at else None)
 
 
@@ -231,7 +231,7 @@ def is_past(fact: Fact, at: datetime, zone: tzinfo) -> bool:
         return deadline.end <= at and is_open(fact) and (fact.invalid_at is None or fact.invalid_at > at)
     if fact.kind != "plan" or fact.valid_at is None or fact.voided or fact.expired_at is not None:
         return False
-    told = date_at(fact.valid_at, fact.attributes.get(TOLD_START), zone)
+    told = date_at(fact.valid_at, fact.attributes.get(START_WORDS), zone)
     ends = (day_bounds(fact.valid_at, zone)[1], told.end, *([fact.invalid_at] if fact.invalid_at else []))
     return max(ends) <= at
 

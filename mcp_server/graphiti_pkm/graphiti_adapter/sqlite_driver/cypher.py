@@ -79,7 +79,7 @@ class KnownQueries:
         )
 
     async def answer(self, query: str, parameters: Parameters) -> list[Record]:
-        """The records. Raises ConfigurationError for a query that is not known."""
+        """The records of a query. Raises ConfigurationError for one that is not known."""
         text = _one_line(query)
         for pattern, ask in self._answers:
             found = pattern.fullmatch(text)
@@ -88,7 +88,7 @@ class KnownQueries:
         raise refused()
 
     async def _sagas(self, _: str, given: Parameters) -> list[Record]:
-        """For ``Graphiti._get_or_create_saga``."""
+        """Answers ``Graphiti._get_or_create_saga``."""
 
         def ask(db: sqlite3.Connection) -> list[Record]:
             uuids = reading.sagas_named(db, given["name"], given["group_id"])
@@ -98,19 +98,19 @@ class KnownQueries:
         return await self._opened.file.read(ask)
 
     async def _mentions(self, _: str, given: Parameters) -> list[Record]:
-        """For ``Graphiti.remove_episode``."""
+        """Answers ``Graphiti.remove_episode``."""
         uuid = given["uuid"]
         counts = await self._opened.file.read(lambda db: reading.mentions(db, [uuid]))
         return [{"episode_count": counts.get(uuid, 0)}]
 
     async def _duplicates(self, _: str, given: Parameters) -> list[Record]:
-        """For ``filter_existing_duplicate_of_edges``."""
+        """Answers ``filter_existing_duplicate_of_edges``."""
         pairs = given["duplicate_node_uuids"]
         found = await self._opened.file.read(lambda db: reading.duplicates(db, pairs))
         return [{"source_uuid": source, "target_uuid": target} for source, target in found]
 
     async def _relevant_nodes(self, condition: str, given: Parameters) -> list[Record]:
-        """For ``get_relevant_nodes``: by embedding, then by name; the filter holds for both."""
+        """Answers ``get_relevant_nodes``: by embedding, then by name; the filter holds for both."""
         labels = _LABELS.fullmatch(condition.removeprefix("WHERE "))
         if condition and labels is None:
             raise refused()
@@ -129,11 +129,11 @@ class KnownQueries:
         return records
 
     async def _edges_between(self, condition: str, given: Parameters) -> list[Record]:
-        """For ``get_relevant_edges``: between the same two entities."""
+        """Answers ``get_relevant_edges``: edges between the same two entities."""
         return await self._edges(relevance.BETWEEN, condition.removeprefix("WHERE "), given)
 
     async def _edges_touching(self, condition: str, given: Parameters) -> list[Record]:
-        """For ``get_edge_invalidation_candidates``: at either of its entities."""
+        """Answers ``get_edge_invalidation_candidates``: edges at either of its entities."""
         return await self._edges(relevance.TOUCHING, condition.removeprefix("AND "), given)
 
     async def _edges(self, ends: str, condition: str, given: Parameters) -> list[Record]:
@@ -172,5 +172,5 @@ def _one_line(query: str) -> str:
 
 
 def _pattern(query: str) -> re.Pattern[str]:
-    """Of a query, in which FILTER stands for the condition that Graphiti builds from ``SearchFilters``."""
+    """The pattern of a query, in which FILTER stands for the condition that Graphiti builds from ``SearchFilters``."""
     return re.compile(re.escape(_one_line(query)).replace(r"FILTER\ ", r"(?P<filter>(?:WHERE|AND) .*? )?"))

@@ -43,10 +43,10 @@ class SqliteDriver(GraphDriver):
     """Graphiti asks by this how to build its queries, and none is sent that is not known (``cypher``)."""
 
     def __init__(self, path: str | Path) -> None:
-        """``path``: of the file; in a directory it is ``graphiti.sqlite3``."""
+        """``path``: the file, or a directory, in which the file is ``graphiti.sqlite3``."""
         path = Path(path)
         self.path = path / FILE if path.is_dir() else path
-        """Of the file."""
+        """The path of the file."""
         self._database = ""
         migrations = MIGRATIONS if _is_memory(self.path) else ()
         file = JournalFile(self.path.parent, migrations, self.path.name, owns_directory=False)
@@ -87,7 +87,7 @@ class SqliteDriver(GraphDriver):
         await self._opened.file.write(lambda db: save(db, lambda to: to.index_communities()))
 
     async def delete_all_indexes(self) -> None:
-        """Those that ``build_indices_and_constraints`` makes; the others belong to the tables."""
+        """Delete the indexes that ``build_indices_and_constraints`` makes; the others belong to the tables."""
         await self._opened.file.write(graphiti_indexes.drop)
 
     async def execute_query(self, cypher_query_: str, **kwargs: Any) -> tuple[list[dict[str, Any]], None, None]:
@@ -103,7 +103,7 @@ class SqliteDriver(GraphDriver):
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[SqliteTransaction]:
-        """What the interface is given with it is written at the end, all or nothing."""
+        """A transaction: what the interface is given with it is written at the end, all or nothing."""
         begun = self._transaction()
         yield begun
         await begun.commit()
@@ -122,13 +122,13 @@ class SqliteSession(GraphDriverSession):
         self._run = run
 
     async def __aexit__(self, *_: object) -> None:
-        """Nothing is open."""
+        """There is nothing to close."""
 
     async def close(self) -> None:
         """Nothing is open."""
 
     async def run(self, query: str, **kwargs: Any) -> Any:
-        """As ``SqliteDriver.execute_query``."""
+        """Answers a query as ``SqliteDriver.execute_query`` does."""
         return await self._run(query, **kwargs)
 
     async def execute_write(self, func: Callable[..., Awaitable[Any]], *args: Any, **kwargs: Any) -> Any:

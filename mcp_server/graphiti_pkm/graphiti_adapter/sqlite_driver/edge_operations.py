@@ -24,7 +24,7 @@ _STEP = ("saga_step",)
 _LINK = ("episode_link",)
 _TABLES = {HasEpisodeEdge: _STEP, NextEpisodeEdge: _LINK}
 _ANY = (*_FACT, *_MENTION, *_MEMBER)
-"""What Graphiti deletes as an edge, without looking which it is."""
+"""The kinds that Graphiti deletes as an edge, without checking which it is."""
 
 
 class EdgeOperations(Operations):
@@ -33,7 +33,7 @@ class EdgeOperations(Operations):
     # Facts, and what Graphiti asks of edges whatever they are
 
     async def edge_save(self, edge: EntityEdge, driver: Any) -> None:  # noqa: ARG002 see Operations
-        """Raises NodeNotFoundError if an end is missing."""
+        """Save a fact. Raises NodeNotFoundError if an end is missing."""
         await self._save(lambda to: to.fact(edge))
 
     async def edge_save_bulk(
@@ -57,7 +57,7 @@ class EdgeOperations(Operations):
         uuids: list[str],
         group_id: str | None = None,
     ) -> None:
-        """Of sagas if it is asked of their edges; else facts, mentions and members, as in Graphiti's Cypher."""
+        """Delete edges of sagas if asked for those; else facts, mentions and members, as in Graphiti's Cypher."""
         await self._save(lambda to: to.delete_edges(_TABLES.get(_cls, _ANY), uuids, group_id))
 
     async def edge_get_by_uuid(self, _cls: Any, driver: Any, uuid: str) -> EntityEdge:  # noqa: ARG002 see Operations
@@ -74,7 +74,7 @@ class EdgeOperations(Operations):
         limit: int | None = None,
         uuid_cursor: str | None = None,
     ) -> list[EntityEdge]:
-        """With embeddings: Graphiti does not pass on whether they were asked for. Raises GroupsEdgesNotFoundError."""
+        """Facts with embeddings: Graphiti does not pass on whether it wants them. Raises GroupsEdgesNotFoundError."""
         found = await self._page(FACTS, group_ids, limit, uuid_cursor)
         if not found:
             raise GroupsEdgesNotFoundError(group_ids)
@@ -143,7 +143,7 @@ class EdgeOperations(Operations):
         driver: Any,  # noqa: ARG002 see Operations
         uuids: list[str],
     ) -> list[EpisodicEdge]:
-        """Raises EdgeNotFoundError if there is none of them, as Graphiti does."""
+        """Mentions. Raises EdgeNotFoundError if there is none of them, as Graphiti does."""
         found = await self._by_uuids(MENTIONS, uuids)
         if uuids and not found:
             raise EdgeNotFoundError(uuids[0])
@@ -157,7 +157,7 @@ class EdgeOperations(Operations):
         limit: int | None = None,
         uuid_cursor: str | None = None,
     ) -> list[EpisodicEdge]:
-        """Raises GroupsEdgesNotFoundError."""
+        """Mentions of groups. Raises GroupsEdgesNotFoundError."""
         found = await self._page(MENTIONS, group_ids, limit, uuid_cursor)
         if not found:
             raise GroupsEdgesNotFoundError(group_ids)

@@ -15,7 +15,7 @@ from graphiti_pkm.storage.graph.sqlite.schema import COMMUNITY
 
 _MOST_ROUNDS = 100
 _TWO_FACTS = 2
-"""Of fewer, one alone decides nothing: then the higher label wins."""
+"""The fewest facts that decide; a single one does not: then the higher label wins."""
 
 
 class GraphOperations(NodeOperations, EdgeOperations):
@@ -30,13 +30,13 @@ class GraphOperations(NodeOperations, EdgeOperations):
         return await self._opened.file.read(lambda db: reading.communities_of(db, uuids))
 
     async def clear_data(self, driver: Any, group_ids: list[str] | None = None) -> None:  # noqa: ARG002 see Operations
-        """None: everything in the file but a journal."""
+        """Delete the groups; with None everything in the file but a journal."""
         await self._save(lambda to: to.clear(group_ids))
         if group_ids is None:
             self._opened.cache.forget()
 
     async def get_community_clusters(self, driver: Any, group_ids: list[str] | None) -> list[list[EntityNode]]:  # noqa: ARG002
-        """An entity that nothing is known about is a cluster of its own, as in Graphiti. None are all groups."""
+        """Clusters of entities; one without facts is a cluster of its own, as in Graphiti. None means all groups."""
         groups = await self._opened.file.read(lookups.groups) if group_ids is None else group_ids
         found: list[list[EntityNode]] = []
         for group in dict.fromkeys(groups):
@@ -46,7 +46,7 @@ class GraphOperations(NodeOperations, EdgeOperations):
         return found
 
     async def remove_communities(self, driver: Any, group_ids: list[str] | None = None) -> None:  # noqa: ARG002 same
-        """Of these groups; None or no group: all."""
+        """Delete the communities of these groups; with None or no group all."""
         if group_ids:
             await self._save(*(lambda to, group=group: to.delete_of(COMMUNITY, group) for group in group_ids))
         else:
@@ -57,7 +57,7 @@ class GraphOperations(NodeOperations, EdgeOperations):
         driver: Any,  # noqa: ARG002 see Operations
         entity: EntityNode,
     ) -> tuple[CommunityNode | None, bool]:
-        """Its own, or the one that most of its facts lead to and that it therefore joins."""
+        """The entity's own community, or the one that most of its facts lead to and that it therefore joins."""
         own = await self._opened.file.read(lambda db: reading.communities_of(db, [entity.uuid]))
         if own:
             return own[0], False

@@ -35,7 +35,7 @@ class NodeOperations(Operations):
         await self._save(*(lambda to, one=one: to.entity(one) for one in given), transaction=transaction)
 
     async def node_delete(self, node: Node, driver: Any) -> None:  # noqa: ARG002 see Operations
-        """With its edges."""
+        """Delete a node with its edges."""
         await self._save(lambda to: to.delete_nodes([node.uuid]))
 
     async def node_delete_by_group_id(
@@ -45,7 +45,7 @@ class NodeOperations(Operations):
         group_id: str,
         batch_size: int = 100,  # noqa: ARG002 as above
     ) -> None:
-        """Sagas if it is asked of ``SagaNode``; else entities, episodes and communities, as in Graphiti's Cypher."""
+        """Delete sagas if asked of ``SagaNode``; else entities, episodes and communities, as in Graphiti's Cypher."""
         if _cls is SagaNode:
             await self._save(lambda to: to.delete_of(_SAGA, group_id))
         else:
@@ -59,7 +59,7 @@ class NodeOperations(Operations):
         group_id: str | None = None,
         batch_size: int = 100,  # noqa: ARG002 as above
     ) -> None:
-        """As by group: of any kind, or sagas."""
+        """Delete nodes by uuid: of any kind, or only sagas, as by group."""
         kinds = (_SAGA,) if _cls is SagaNode else (ENTITY, EPISODE, COMMUNITY)
         await self._save(*(lambda to, kind=kind: to.delete(kind, uuids, group_id) for kind in kinds))
 
@@ -83,7 +83,7 @@ class NodeOperations(Operations):
         limit: int | None = None,
         uuid_cursor: str | None = None,
     ) -> list[EntityNode]:
-        """With embeddings: Graphiti does not pass on whether they were asked for."""
+        """Nodes with embeddings: Graphiti does not pass on whether it wants them."""
         return await self._page(ENTITIES, group_ids, limit, uuid_cursor)
 
     async def node_get_by_names(
@@ -201,7 +201,7 @@ class NodeOperations(Operations):
         source: EpisodeType | None = None,
         saga: str | None = None,
     ) -> list[EpisodicNode]:
-        """Without groups those of all."""
+        """The latest episodes; without groups those of all groups."""
         kind = None if source is None else source.value
         return await self._opened.file.read(
             lambda db: reading.latest(db, reference_time, last_n, group_ids, kind, saga)
@@ -272,7 +272,7 @@ class NodeOperations(Operations):
     # Sagas
 
     async def saga_node_save(self, node: SagaNode, driver: Any) -> None:  # noqa: ARG002 see Operations
-        """Fields that were never set on the node stay as they are in the file."""
+        """Save a saga; fields that were never set on the node stay as they are in the file."""
         await self._save(lambda to: to.saga(node))
 
     async def saga_node_save_bulk(

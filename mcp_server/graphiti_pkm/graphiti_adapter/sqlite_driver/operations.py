@@ -32,7 +32,7 @@ class SqliteTransaction(Transaction):
         self._steps: list[Step] = []
 
     async def run(self, query: str, **parameters: Any) -> Any:
-        """As ``SqliteDriver.execute_query``; it does not see what is collected."""
+        """Answers a query as ``SqliteDriver.execute_query`` does; it does not see what is collected."""
         return await self._run(query, **parameters)
 
     def add(self, step: Step) -> None:
@@ -57,7 +57,7 @@ class Operations(GraphOperationsInterface):
         return made
 
     async def _save(self, *steps: Step, transaction: Any = None) -> None:
-        """In one transaction: the given one, or one of their own."""
+        """Save in one transaction: the given one, or a new one."""
         if isinstance(transaction, SqliteTransaction):
             for step in steps:
                 transaction.add(step)
@@ -86,7 +86,7 @@ class Operations(GraphOperationsInterface):
 
 
 def record_of(model: type[R], given: R | Mapping[str, Any]) -> R:
-    """Graphiti saves many records as dicts, in which attributes stand among the fields."""
+    """The record in a dict: Graphiti saves many records so, with attributes among the fields."""
     if isinstance(given, model):
         return given
     if not isinstance(given, Mapping):

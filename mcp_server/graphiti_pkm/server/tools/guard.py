@@ -138,7 +138,7 @@ class GuardedTool(Tool):
             try:
                 services = await backend.services()
                 if self.name != STATUS:
-                    await services.whole()
+                    await services.wait_until_rebuilt()
             except PkmError as error:
                 return error_result(backend.message(error, caller), error.code)
             work = self.spec.function(Call(services, caller, progress), asked)

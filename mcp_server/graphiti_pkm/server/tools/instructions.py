@@ -90,7 +90,8 @@ _ADDING = """\
 However trivial the note; it then joins what is known.
 1. search_nodes(names=[...]) for the names in it.
 2. For those found, get_entity_connections, perhaps get_entity_timeline.
-3. add_memory: body verbatim, naming the entities found, with entities and facts. Act on needs_attention only."""
+3. add_memory: body verbatim, naming the entities found, with entities and facts. Only needs_attention \
+calls for action."""
 
 _ANSWERING = """\
 # Answering
@@ -98,7 +99,7 @@ _ANSWERING = """\
 2. get_entity_connections and get_entity_timeline of those that matter.
 3. search_memory_facts for a detail, search_episodes for the words.
 4. Answer from the complete data: repeat get_entity_connections or get_entity_timeline with next_cursor while \
-truncated; a search is ranked, its first page usually does. Say how things changed."""
+truncated; of a ranked search page one is usually enough. Say how things changed."""
 
 _CHOOSING = """\
 # Which tool
@@ -108,7 +109,7 @@ _CHOOSING = """\
 - search_memory_facts: one specific question; ranked by the query, may miss; without one all under its filters
 - search_episodes: what was literally said, also without an entity
 - get_fact_sources: the words behind a fact
-- find_entity_path: how two entities hang together
+- find_entity_path: how two entities are connected
 - get_entity_subgraph: what surrounds an entity, at a glance
 - what_changed: what was told, ended, corrected or proposed since a date; how a status came about
 - retire_fact: end a fact without a note, or accept a proposal
@@ -119,9 +120,9 @@ _CHOOSING = """\
 _WRITING = f"""\
 # Facts
 - me is the user.
-- kind: state (holds for a time) | event (an instant) | plan (decided or expected, not yet so) | reading (measure, \
+- kind: state (holds for a time) | event (an instant) | plan (decided or expected, not true yet) | reading (measure, \
 value, unit; also feelings and moods). Amounts, dates, frequencies of a state go in value.
-- replaces ends what was so: the old target, value, uuid, or current; change=corrected if it never was so.
+- replaces ends what was true: the old target, value, uuid, or current; change=corrected if never true.
 - valid_at only if the note says when.
 - "Do not keep this": leave the words out of the body, with [left out] in their place.
 - HAS_STATUS takes the note's own word as value (accepted, paused, ...) and ends the status before.

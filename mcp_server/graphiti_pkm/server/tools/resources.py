@@ -32,7 +32,7 @@ def add_resources(server: MCPServer[Backend], *, read_only_caller: bool) -> None
             caller = caller_of(request, read_only=read_only_caller)
             backend.limits.check(caller, {}, writes=False)
             services = await backend.services()
-            await services.whole()
+            await services.wait_until_rebuilt()
             answer = await get(Call(services, caller))
         except NotFound as error:
             raise ResourceNotFoundError(error.message) from None

@@ -21,7 +21,7 @@ from graphiti_pkm.storage.graph.parts.sagas import Sagas
 from graphiti_pkm.storage.graph.parts.search import Searches
 from graphiti_pkm.storage.graph.parts.vector_keeping import VectorKeeping
 from graphiti_pkm.storage.graph.parts.writing import Writer
-from graphiti_pkm.storage.graph.shared_readings import GraphReadings
+from graphiti_pkm.storage.graph.shared_extraction_jobs import GraphExtractionJobs
 
 if TYPE_CHECKING:
     from graphiti_core.driver.driver import GraphDriver
@@ -67,9 +67,9 @@ class GraphStore:
         return part.cypher(self._opened)
 
     @property
-    def shared_readings(self) -> GraphReadings | None:
+    def shared_extraction_jobs(self) -> GraphExtractionJobs | None:
         """Readings shared by the servers of this database; None if it is ours alone."""
-        return None if self._server is None else GraphReadings(self.database, self._server)
+        return None if self._server is None else GraphExtractionJobs(self.database, self._server)
 
     async def database(self) -> Database:
         """The open database, opened now if necessary. Raises ConfigurationError, Unavailable."""

@@ -93,7 +93,7 @@ def insert(
     )
     if intent.kind is WriteKind.ADD_MEMORY:
         for episode in intent.episodes:
-            _keep_receipt(connection, episode.uuid, seq)
+            _keep_one_answer(connection, episode.uuid, seq)
     connection.executemany(
         "UPDATE episodes SET deleted_by = ? WHERE uuid = ? AND deleted_by IS NULL",
         [(intent.uuid, uuid) for uuid in intent.deletions.episodes],
@@ -152,7 +152,7 @@ _IN_FORCE = """
 """The add_memory in force for an episode: not failed, not deleted since."""
 
 
-def receipt(connection: sqlite3.Connection, episode_uuid: str) -> tuple[str, dict[str, object]] | None:
+def stored_answer(connection: sqlite3.Connection, episode_uuid: str) -> tuple[str, dict[str, object]] | None:
     """Request hash and answer of the add_memory in force for this episode."""
     query = f"SELECT request_hash, answer {_IN_FORCE}"
     found = connection.execute(query, (episode_uuid,)).fetchone()
@@ -160,7 +160,7 @@ def receipt(connection: sqlite3.Connection, episode_uuid: str) -> tuple[str, dic
 
 
 def steering(connection: sqlite3.Connection, episode_uuid: str) -> dict[str, object]:
-    """What it says about how a model should read the episode."""
+    """The instructions of that add_memory about how a model should read the episode."""
     query = f"SELECT json_extract(intent, '$.steering') {_IN_FORCE}"
     found = connection.execute(query, (episode_uuid,)).fetchone()
     said: dict[str, object] = json.loads(found[0]) if found and found[0] else {}
@@ -179,9 +179,9 @@ def read_back(connection: sqlite3.Connection, intent: WriteIntent) -> None:
         raise sqlite3.DatabaseError("a new row is not given back")
 
 
-def _keep_receipt(connection: sqlite3.Connection, episode_uuid: str, seq: int) -> None:
+def _keep_one_answer(connection: sqlite3.Connection, episode_uuid: str, seq: int) -> None:
     """Two processes may race with one uuid in two groups, under two locks: the first commit has it."""
-    if receipt(connection, episode_uuid) is not None:
+    if stored_answer(connection, episode_uuid) is not None:
         raise ConflictingContent(
             f"The uuid {episode_uuid} was used for another memory at the same moment; this one was not stored. "
             "Send it again without uuid."

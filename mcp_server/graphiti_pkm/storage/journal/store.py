@@ -215,8 +215,8 @@ class SqliteJournal:
         where = "WHERE writes.seq > ? AND state <> 'failed' ORDER BY writes.seq LIMIT ?"
         return await self._quick.run(lambda c: rows.select(c, where, (after_seq, limit)))
 
-    async def receipt(self, episode_uuid: str) -> tuple[str, dict[str, object]] | None:
-        return await self._quick.run(lambda c: rows.receipt(c, episode_uuid))
+    async def stored_answer(self, episode_uuid: str) -> tuple[str, dict[str, object]] | None:
+        return await self._quick.run(lambda c: rows.stored_answer(c, episode_uuid))
 
     async def steering(self, episode_uuid: str) -> dict[str, object]:
         return await self._quick.run(lambda c: rows.steering(c, episode_uuid))

@@ -1,4 +1,4 @@
-"""How two entities hang together, and what surrounds one."""
+"""How two entities are connected, and what surrounds one."""
 
 from itertools import pairwise
 from typing import Any

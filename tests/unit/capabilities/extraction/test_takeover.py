@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from tests.builders import at
 from tests.fakes.extractor import FakeExtractor
-from tests.fakes.shared_readings import FakeReadings
+from tests.fakes.shared_extraction_jobs import FakeSharedExtractionJobs
 from tests.fakes.tables import Tables
 from tests.worlds.extraction_world import ExtractionWorld, Findings
 
@@ -40,7 +40,7 @@ class Server(ExtractionWorld):
         self.tables: Tables = self.graph.tables
         self.queue = self.journal.extractions
         self.extractor = FakeExtractor(lambda _: likes_tea())
-        self.shared = FakeReadings(self.graph._db, name, other.shared.clock if other is not None else None)
+        self.shared = FakeSharedExtractionJobs(self.graph._db, name, other.shared.clock if other is not None else None)
         groups, committer = Groups(self.graph, self.context.settings), Committer(self.context)
         pace = Pace(jitter=lambda: 0.5)
         self.extracting = Extracting(
@@ -303,7 +303,7 @@ async def test_the_loop_goes_on_when_the_database_is_back(one: Server) -> None:
 
     await one.add()
     one.queue.table.clear()
-    readings = FakeReadings(connect, "one", one.shared.clock)
+    readings = FakeSharedExtractionJobs(connect, "one", one.shared.clock)
     running = asyncio.create_task(Takeover(readings, one.queue, found.set, Lease(0.001)).run(stop))
     await asyncio.wait_for(found.wait(), 10)
     stop.set()

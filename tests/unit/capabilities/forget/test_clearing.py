@@ -64,10 +64,10 @@ async def test_a_token_fits_only_the_same_groups_as_they_were_shown() -> None:
     world = await World().filled()
     token = (await world.clear(GROUP)).confirm
     for groups in ((OTHER_GROUP,), (GROUP, OTHER_GROUP)):
-        with pytest.raises(InvalidInput, match="Nothing was cleared: confirm does not fit"):
+        with pytest.raises(InvalidInput, match="Nothing was cleared: confirm is not valid"):
             await world.clear(*groups, confirm=token)
     await world.tell("One more note.", group_id=GROUP)
-    with pytest.raises(InvalidInput, match="Nothing was cleared: confirm does not fit"):
+    with pytest.raises(InvalidInput, match="Nothing was cleared: confirm is not valid"):
         await world.clear(GROUP, confirm=token)
     with pytest.raises(InvalidInput):
         await world.clear(GROUP, confirm="yes")

@@ -334,7 +334,7 @@ async def test_a_token_fits_only_what_was_shown() -> None:
     more = an_episode("Maria once more.", valid_at=at(2025, 5))
     await story.keep(a_write(more, *passages_of(more), a_mention(more, story.maria)))
     for target in ({"entity_uuid": story.maria.uuid}, {"entity_uuid": story.tom.uuid}):
-        with pytest.raises(InvalidInput, match="confirm does not fit"):
+        with pytest.raises(InvalidInput, match="confirm is not valid"):
             await story.preview(**target, confirm=preview.confirm)
     assert story.content == BODY
     answer = await story.forget(entity_uuid=story.maria.uuid)

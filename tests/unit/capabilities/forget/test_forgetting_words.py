@@ -224,7 +224,7 @@ async def test_a_stored_answer_that_repeats_it_goes_alone() -> None:
     await notes.given(write)
     await notes.journal.written(write.uuid)
     await notes.forget()
-    assert await notes.journal.receipt(other.uuid) == ("", {})
+    assert await notes.journal.stored_answer(other.uuid) == ("", {})
     assert HIDDEN not in notes.everything
 
 

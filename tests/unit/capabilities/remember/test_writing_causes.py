@@ -64,7 +64,7 @@ async def test_retire_fact_names_what_follows_from_the_fact(world: WritingWorld)
     assert "1 fact(s) that follow from it are still current." in retired.message
 
 
-async def test_a_corrected_date_is_no_fallen_cause(world: WritingWorld) -> None:
+async def test_a_corrected_date_is_no_dropped_cause(world: WritingWorld) -> None:
     told = await world.tell("We use Go since February.", {**GO, "valid_at": "2026-02-01"})
     await world.tell(
         "Tests run in Go.", {"source": "tests", "relation": "RUN_IN", "target": "Go", "because_of": told.facts[0].uuid}

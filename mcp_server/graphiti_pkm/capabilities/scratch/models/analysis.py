@@ -30,7 +30,7 @@ class MatchedEnds(Answer):
     source_matched: str
     target_matched: str
     source_similarity: float | None = None
-    """Only if the label differs from the requested one."""
+    """Set only if the label differs from the requested one."""
     target_similarity: float | None = None
 
 
@@ -38,7 +38,7 @@ class ShortestPathResponse(MatchedEnds):
     path: list[str] | None
     """A very long path is truncated to its first nodes."""
     relations: list[list[str]] | None = None
-    """At most five for each step."""
+    """The relations of each step, at most five."""
     truncated: bool = False
     length: int | None = None
     """The number of edges."""
@@ -63,7 +63,7 @@ class RankingsResponse(Answer):
 
 class BetweennessResponse(RankingsResponse):
     note: str | None = None
-    """Says so if the scores are estimates."""
+    """A note that the scores are estimates, if they are."""
 
 
 class DegreesResponse(Answer):
@@ -108,7 +108,7 @@ class ImpactResponse(Answer):
     node_similarity: float | None = None
     newly_unreachable: list[LostNodes]
     newly_unreachable_total: int
-    """Among the dependents that were examined."""
+    """How many of the examined dependents become unreachable."""
     components_before: int
     components_after: int
     parts: list[list[str]]

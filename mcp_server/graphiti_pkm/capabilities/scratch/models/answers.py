@@ -14,7 +14,7 @@ class ScratchGraphView(Answer):
     created_at: str
     last_accessed: str
     expires_at: str | None = None
-    """When it expires if it is not used before."""
+    """When the graph expires if it is not used before."""
 
 
 class SavedGraphView(Answer):
@@ -44,7 +44,7 @@ class DeleteGraphResponse(Answer):
 
 
 class MadeGraph(Answer):
-    """Of a write that may be the first one into its graph."""
+    """The part of an answer that says which graph the call made."""
 
     graph_created: bool | None = None
     """True if the call made the graph."""
@@ -115,7 +115,7 @@ class RemoveNodeResponse(Answer):
 
 
 class ScratchPage(Answer):
-    """What every list of a scratch graph comes with."""
+    """The fields that every list of a scratch graph has."""
 
     total: int
     returned: int
@@ -136,7 +136,7 @@ class GraphInfoResponse(Answer):
     density: float
     """The share of possible directed edges that exist, 0 to 1."""
     is_connected: bool
-    """Ignoring the direction of edges."""
+    """Whether it is connected if the direction of edges is ignored."""
     is_dag: bool
     node_types: dict[str, int]
     relation_types: dict[str, int]
@@ -162,7 +162,7 @@ class AddEdgeResponse(MadeGraph):
     source_matched: str | None = None
     target_matched: str | None = None
     source_similarity: float | None = None
-    """Only if the label differs from the given one."""
+    """Set only if the label differs from the given one."""
     target_similarity: float | None = None
     source_candidates: list[LabelCandidate] | None = None
     target_candidates: list[LabelCandidate] | None = None
@@ -227,7 +227,7 @@ class NeighborView(Answer):
 class GetNeighborsResponse(ScratchPage):
     matched: str
     similarity: float | None = None
-    """Only if the label differs from the given one."""
+    """Set only if the label differs from the given one."""
     neighbors: list[NeighborView]
     note: str | None = None
 
@@ -251,9 +251,9 @@ class ScratchSubgraphResponse(Answer):
 class ImportGraphResponse(MadeGraph):
     nodes_added: int
     edges_added: int
-    """Nodes and edges that the graph already had are not counted."""
+    """The number of added edges; nodes and edges that the graph already had are not counted."""
     node_count: int
-    """Of the graph after the import."""
+    """The number of nodes of the graph after the import."""
     edge_count: int
     warnings: list[str] = Field(default_factory=list)
     """What could not be read as written."""
@@ -262,11 +262,11 @@ class ImportGraphResponse(MadeGraph):
 class ExportGraphResponse(Answer):
     """Its text is the whole content, never a part of it."""
 
-    is_whole: ClassVar[bool] = True
+    must_not_be_cut: ClassVar[bool] = True
 
     format: str
     node_count: int
-    """In the exported content."""
+    """The number of nodes in the exported content."""
     edge_count: int
     matched: list[MatchedLabel] = Field(default_factory=list)
     """Items of ``nodes`` that matched a node with another label."""
@@ -304,7 +304,7 @@ class ComparisonCounts(Answer):
     only_in_graph: int
     only_in_other: int
     changed: int
-    """Those in both graphs with different types or properties."""
+    """The number of nodes in both graphs with different types or properties."""
 
 
 class CompareGraphsResponse(Answer):

@@ -16,13 +16,13 @@ class LoadMemoryResponse(Answer):
     facts_loaded: int
     """Facts with the same entities and relation are one edge."""
     node_count: int
-    """Of the graph after the load."""
+    """The number of nodes of the graph after the load."""
     edge_count: int
     starts: list[str]
     """Labels of the entities from which the load started (at most 50)."""
     truncated: bool
     nodes_left_out: int | None = None
-    """In the last ring that was searched; farther nodes were not counted."""
+    """Nodes of the last searched ring that were left out; farther nodes were not counted."""
     facts_left_out: int | None = None
     renamed: list[str] | None = None
     """Labels that differ from the entity's name because another entity has the same (at most 20)."""
@@ -39,7 +39,7 @@ class CommittedNode(Answer):
 class CommittedEdge(Answer):
     source: str
     relation: str
-    """In the spelling of memory."""
+    """The relation in the spelling of memory."""
     target: str
     outcome: Literal["created", "updated", "known"]
     """known: memory already has it, and nothing is written."""
@@ -47,9 +47,9 @@ class CommittedEdge(Answer):
     sentence: str | None = None
     """The sentence for the episode; None for a known edge."""
     kind: FactKind | None = None
-    """None for a state."""
+    """The kind of the fact; None for a state."""
     value: str | None = None
-    """With its unit."""
+    """The value with its unit."""
     note: str | None = None
     """Which part of it memory does not store."""
 

@@ -35,7 +35,7 @@ class EdgeInput(Request):
 
 
 class EdgeChoice(Request):
-    """An edge that is there, or all from one node to another."""
+    """One existing edge, or all edges from one node to another."""
 
     source: Annotated[str, Field(min_length=1, max_length=LONGEST_LABEL)]
     target: Annotated[str, Field(min_length=1, max_length=LONGEST_LABEL)]

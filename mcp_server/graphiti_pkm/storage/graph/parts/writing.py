@@ -30,7 +30,7 @@ from graphiti_pkm.storage.graph.queries.search import (
 )
 from graphiti_pkm.storage.graph.queries.values import Query, digest
 from graphiti_pkm.storage.graph.queries.write import Section, vector_row
-from graphiti_pkm.storage.graph.shared_readings import reading_sections
+from graphiti_pkm.storage.graph.shared_extraction_jobs import extraction_job_sections
 
 _log = logging.getLogger(__name__)
 
@@ -155,7 +155,7 @@ def _write(
         (queries_write.UNCORRECTED, intent.uncorrected_episodes),
         *_forgotten(intent),
         (queries_write.FORGET_UPDATES, updates),
-        *reading_sections(intent, server),
+        *extraction_job_sections(intent, server),
         (queries_write.GROUPS_HOLD, sorted(groups)),
         *_deletions(intent),
         (queries_write.NAMES_CHANGED, sorted(renamed)),

@@ -22,7 +22,7 @@ _ADDED_COLUMNS = (
 
 
 def page(db: sqlite3.Connection, wanted: ChangeFilter, window: Window) -> ChangePage:
-    """Newest recorded first; of one instant events before additions, then by uuid."""
+    """A page of changes, newest recorded first; of one instant events before additions, then by uuid."""
     stored = [kind for kind in wanted.kinds if kind != "added"]
     found: list[Row] = []
     total = 0
@@ -54,7 +54,7 @@ def _source(
     window: Window,
     found: list[Row],
 ) -> int:
-    """Adds the next of one table to ``found``; returns how many there are in all."""
+    """Adds the next changes of one table to ``found``; returns how many there are in all."""
     parameters: dict[str, object] = {
         **given,
         "groups": as_list(wanted.group_ids),
@@ -90,7 +90,7 @@ def _source(
 
 
 def of_fact(db: sqlite3.Connection, fact_uuid: str, group_ids: Sequence[str], limit: int) -> list[RecordedChange]:
-    """Newest first, those of one write in the opposite of its order."""
+    """The changes of a fact, newest first; those of one write in the opposite of its order."""
     found = db.execute(
         f"""SELECT {CHANGE_COLUMNS} FROM change c WHERE c.fact_uuid = :fact AND c.group_id {IN_GROUPS}
         ORDER BY c.recorded_at DESC, c.place DESC, c.uuid LIMIT :limit""",
@@ -123,7 +123,7 @@ def replacements(db: sqlite3.Connection, fact_uuids: Sequence[str], group_ids: S
 
 
 def reasons(db: sqlite3.Connection, group_id: str, limit: int) -> dict[str, str]:
-    """Newest recorded first."""
+    """The reasons of changes by the uuid of the change, newest recorded first."""
     found = db.execute(
         """SELECT uuid, reason FROM change WHERE group_id = ? AND reason IS NOT NULL
         ORDER BY recorded_at DESC, uuid LIMIT ?""",
@@ -135,7 +135,7 @@ def reasons(db: sqlite3.Connection, group_id: str, limit: int) -> dict[str, str]
 def nearest_sentences(
     db: sqlite3.Connection, pairs: Sequence[tuple[str, str]], group_ids: Sequence[str], chars: int
 ) -> dict[tuple[str, str], EpisodeHit]:
-    """For pairs of a fact and an episode the passage nearest to the fact, of those that begin before ``chars``."""
+    """For each pair of a fact and an episode, the passage nearest to the fact that begins before ``chars``."""
     wanted = {
         row[0]
         for row in db.execute(

@@ -357,7 +357,7 @@ class Indexes(SqlitePart):
         return ()
 
     async def maintain_vector_indexes(self, stop: asyncio.Event) -> None:
-        """Nothing to maintain."""
+        """There is nothing to maintain."""
 
 
 class Writer(SqlitePart):
@@ -392,7 +392,7 @@ class Writer(SqlitePart):
         return None
 
     async def wait_durable(self) -> bool:
-        """A commit is on disk when it returns."""
+        """Returns at once: a commit is on disk when it returns."""
         return True
 
 

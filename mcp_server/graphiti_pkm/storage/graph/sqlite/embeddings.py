@@ -11,25 +11,25 @@ _LENGTHS = {"entity": "length(r.name)", "fact": "length(r.text)", "passage": 'r.
 
 
 def recorded(db: sqlite3.Connection) -> tuple[str, int] | None:
-    """Model and dimension; None before the first."""
+    """The recorded model and dimension; None before the first."""
     found = dict(db.execute("SELECT key, value FROM graph_meta WHERE key IN ('model', 'dimension')").fetchall())
     return (found["model"], int(found["dimension"])) if len(found) == len(("model", "dimension")) else None
 
 
 def record(db: sqlite3.Connection, model: str, dimension: int) -> None:
-    """Record them once; what is there stays."""
+    """Record model and dimension once; what is recorded already stays."""
     db.executemany(
         "INSERT INTO graph_meta VALUES (?, ?) ON CONFLICT DO NOTHING", [("model", model), ("dimension", str(dimension))]
     )
 
 
 def change(db: sqlite3.Connection, model: str, dimension: int) -> None:
-    """Record others in their place."""
+    """Record another model and dimension in place of the recorded ones."""
     db.executemany("INSERT OR REPLACE INTO graph_meta VALUES (?, ?)", [("model", model), ("dimension", str(dimension))])
 
 
 def remove(db: sqlite3.Connection, limit: int) -> int:
-    """Take up to ``limit`` vectors away; returns how many."""
+    """Remove up to ``limit`` vectors; returns how many were removed."""
     return db.execute("DELETE FROM vector WHERE id IN (SELECT id FROM vector LIMIT ?)", (limit,)).rowcount
 
 
@@ -84,7 +84,7 @@ def _episodes(db: sqlite3.Connection, fact_uuid: str) -> tuple[str, ...]:
 
 
 def size(db: sqlite3.Connection, *, only_missing: bool) -> EmbeddingSize:
-    """Texts of the whole memory, or those of records without a vector."""
+    """The size of the texts of the whole memory, or of the records without a vector."""
     where = f"WHERE {_MISSING}" if only_missing else ""
     counts: dict[str, int] = {}
     characters = 0

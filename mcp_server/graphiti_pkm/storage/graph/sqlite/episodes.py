@@ -31,7 +31,7 @@ _SINCE_WHOLE_QUARTERS = 63_072_000_000_000
 def condition(
     wanted: EpisodeFilter, *, of: str = "e", valid_at: str = "valid_at", recorded: str = "created_at"
 ) -> tuple[str, dict[str, object]]:
-    """Everything in the filter but ``entity_uuid``, over a table ``of`` with these columns."""
+    """The filter without ``entity_uuid`` as SQL over a table ``of`` with these columns."""
     parts = [f"{of}.group_id {IN_GROUPS}"]
     parameters: dict[str, object] = {"groups": as_list(wanted.group_ids)}
     for name, instant, part in (
@@ -46,7 +46,7 @@ def condition(
 
 
 def matched(wanted: EpisodeFilter) -> tuple[str, dict[str, object]]:
-    """The whole filter over ``episode e``."""
+    """The whole filter as SQL over ``episode e``."""
     where, parameters = condition(wanted)
     if wanted.entity_uuid is None:
         return where, parameters
@@ -55,7 +55,7 @@ def matched(wanted: EpisodeFilter) -> tuple[str, dict[str, object]]:
 
 
 def _source(wanted: EpisodeFilter) -> tuple[str, str, str, dict[str, object]]:
-    """Where the keys of a page are: in the mentions of an entity, which carry them, or in the episodes."""
+    """The table that has the keys of a page: the mentions of an entity, or the episodes."""
     if wanted.entity_uuid is None:
         where, parameters = condition(wanted, of="x")
         return "episode x", "created_at", where, parameters
@@ -69,7 +69,7 @@ def _source(wanted: EpisodeFilter) -> tuple[str, str, str, dict[str, object]]:
 
 
 def page(db: sqlite3.Connection, wanted: EpisodeFilter, window: Window) -> EpisodePage:
-    """Newest or oldest first, and the total."""
+    """A page of episodes, newest or oldest first, and the total."""
     table, recorded, where, parameters = _source(wanted)
     uuid = "x.uuid" if wanted.entity_uuid is None else "x.episode_uuid"
     (total,) = db.execute(f"SELECT count(*) FROM {table} WHERE {where}", parameters).fetchone()
@@ -118,7 +118,7 @@ def timeline_summary(db: sqlite3.Connection, wanted: EpisodeFilter, zone: tzinfo
 
 
 def mentioned_with(db: sqlite3.Connection, wanted: EpisodeFilter, newest: int, limit: int) -> list[Companion]:
-    """Most often first, then by name."""
+    """Entities in the same episodes, most often first, then by name."""
     table, recorded, where, parameters = _source(wanted)
     found = db.execute(
         f"""SELECT n.uuid, n.name, count(*) AS often FROM (
@@ -133,7 +133,7 @@ def mentioned_with(db: sqlite3.Connection, wanted: EpisodeFilter, newest: int, l
 
 
 def by_uuids(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Episode]:
-    """In the order asked."""
+    """These episodes in the order asked."""
     found = db.execute(
         f"""SELECT {EPISODE_COLUMNS} FROM json_each(:uuids) u JOIN episode e ON e.uuid = u.value
         WHERE e.group_id {IN_GROUPS}""",
@@ -145,7 +145,7 @@ def by_uuids(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[s
 def entities(
     db: sqlite3.Connection, episode_uuids: Sequence[str], group_ids: Sequence[str], window: Window
 ) -> tuple[list[Entity], int]:
-    """Distinct entities that they mention, by name and uuid, and the total."""
+    """Distinct entities that the episodes mention, by name and uuid, and the total."""
     parameters: dict[str, object] = {"uuids": as_list(episode_uuids), "groups": as_list(group_ids)}
     where = f"""n.group_id {IN_GROUPS} AND n.uuid IN (
       SELECT m.entity_uuid FROM json_each(:uuids) u JOIN mention m ON m.episode_uuid = u.value
@@ -156,7 +156,7 @@ def entities(
 def openings(
     db: sqlite3.Connection, episode_uuids: Sequence[str], group_ids: Sequence[str], chars: int
 ) -> dict[str, str]:
-    """The first characters of each."""
+    """The first characters of each episode."""
     found = db.execute(
         f"""SELECT e.uuid, substr(e.content, 1, :chars) AS text FROM json_each(:uuids) u
         JOIN episode e ON e.uuid = u.value WHERE e.group_id {IN_GROUPS}""",
@@ -193,7 +193,7 @@ def places(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[str
 
 
 def places_in(db: sqlite3.Connection, stretch: Stretch, recorded_until: datetime | None, limit: int) -> list[Place]:
-    """The episodes of a stretch of time in order."""
+    """The episodes of a stretch of time, in order."""
     found = db.execute(
         """SELECT uuid, group_id, valid_at, created_at FROM episode
         WHERE group_id = ? AND valid_at >= ? AND valid_at < ? AND created_at <= ?
@@ -221,7 +221,7 @@ def same_text(db: sqlite3.Connection, stretch: Stretch, content: str) -> str | N
 
 
 def saga_steps(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Steps]:
-    """Along the links between episodes of a saga; of several the first by uuid."""
+    """The episodes reached along the links of a saga; where several follow, the first by uuid."""
     found = db.execute(
         f"""SELECT e.uuid,
           (SELECT min(p.uuid) FROM episode_link l JOIN episode p ON p.uuid = l.previous_uuid
@@ -249,7 +249,7 @@ def mentions_among(db: sqlite3.Connection, episode_uuids: Sequence[str], entity_
 
 
 def own_mentions(db: sqlite3.Connection, entity_uuid: str, limit: int) -> list[str]:
-    """All but back links: those are younger than their episode and have a uuid of version 5 (its 15th character)."""
+    """Episodes that mention the entity, without back links, which are younger and have a uuid of version 5."""
     found = db.execute(
         """SELECT episode_uuid FROM mention WHERE entity_uuid = ?
         AND (created_at <= recorded_at OR substr(uuid, 15, 1) <> '5') LIMIT ?""",

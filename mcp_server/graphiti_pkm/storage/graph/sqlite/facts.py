@@ -70,7 +70,7 @@ _WAS_CURRENT = f"""CASE WHEN {_PAST.expired_at} IS NOT NULL AND {_PAST.invalid_a
 
 _BECAUSE_OF = f"json_extract(f.attributes, '$.{BECAUSE_OF}')"
 _HAS_CAUSE = HAS_CAUSE.format(fact="f.")
-"""As it stands in the index."""
+"""The same expression as in the index."""
 _CAUSE = f"""coalesce((SELECT x.name FROM entity x WHERE x.uuid = {_BECAUSE_OF} AND x.group_id = f.group_id),
     (SELECT x.text FROM fact x WHERE x.uuid = {_BECAUSE_OF} AND x.group_id = f.group_id), '') AS cause"""
 
@@ -81,7 +81,7 @@ _OUTCOME = """CASE WHEN f.kind = 'plan' AND f.expired_at IS NOT NULL THEN (SELEC
       AND coalesce(r.value, '') = coalesce(f.value, '') THEN 'fulfilled' ELSE 'replaced' END
     FROM change x LEFT JOIN fact r ON r.uuid = x.replaced_by WHERE x.fact_uuid = f.uuid AND x.kind = 'retired'
     ORDER BY x.recorded_at DESC, x.place DESC LIMIT 1) END AS outcome"""
-"""As ``core.facts.rules.outcome_of`` says it."""
+"""The outcome of a plan, as ``core.facts.rules.outcome_of`` defines it."""
 _PLAN_ENDED = """(SELECT coalesce(t.valid_at, x.invalid_at, x.recorded_at) FROM change x
     LEFT JOIN episode t ON t.uuid = x.episode_uuid WHERE x.fact_uuid = f.uuid AND x.kind = 'retired'
     ORDER BY x.recorded_at DESC, x.place DESC LIMIT 1)"""
@@ -111,7 +111,7 @@ class Condition:
 
     @property
     def is_current(self) -> str:
-        """1 or 0, at ``now`` or at ``known_at``."""
+        """SQL that is 1 if the fact is current at ``now`` or at ``known_at``, else 0."""
         return IS_CURRENT if self.held == _PRESENT else _WAS_CURRENT
 
     @property
@@ -121,12 +121,12 @@ class Condition:
 
     @property
     def starts(self) -> str:
-        """For sorting: an unknown start before every other."""
+        """SQL of the start for sorting: an unknown start comes before every other."""
         return "f.starts" if self.held == _PRESENT else f"coalesce({self.held.valid_at}, {DAWN})"
 
 
 def condition(wanted: FactFilter) -> Condition:
-    """The whole filter."""
+    """The whole filter as SQL."""
     held = _PRESENT if wanted.known_at is None else _PAST
     join = ""
     if wanted.known_at is not None:
@@ -248,7 +248,7 @@ STATUS_WORD = """replace(replace(replace(lowered(
 
 
 def _status(wanted: FactFilter, held: _Values) -> str:
-    """As ``core.reading.views.status_of`` says it."""
+    """The condition of a status, as ``core.reading.views.status_of`` defines it."""
     at = ":as_of" if wanted.as_of else ":known_at" if wanted.known_at else ":now"
     is_of_now = wanted.as_of is None and wanted.known_at is None
     recorded = ":recorded_until" if is_of_now else at
@@ -296,7 +296,7 @@ _GROUP = ("true",)
 def _page(
     db: sqlite3.Connection, ends: Sequence[str], given: dict[str, object], wanted: FactFilter, window: Window
 ) -> FactPage:
-    """Current ones first, then the newest; or the oldest first. Ordered walks of the index that end early."""
+    """A page of facts: current ones first, then newest; or oldest first. Walks indexes in order and ends early."""
     asked = condition(wanted)
     parameters = {**asked.values, **given}
     total = sum(
@@ -360,7 +360,7 @@ def _walk(
 
 
 def under(db: sqlite3.Connection, uuids: Sequence[str], wanted: FactFilter) -> list[Fact]:
-    """Those of these facts that pass, in the order asked, with the values they had."""
+    """The given facts that pass the filter, in the order asked, with the values they had."""
     asked = condition(wanted)
     found = db.execute(
         f"""SELECT {asked.columns} FROM json_each(:uuids) u JOIN fact f ON f.uuid = u.value {ENDS} {asked.join}
@@ -371,7 +371,7 @@ def under(db: sqlite3.Connection, uuids: Sequence[str], wanted: FactFilter) -> l
 
 
 def neighbour_counts(db: sqlite3.Connection, entity_uuid: str, wanted: FactFilter, limit: int) -> list[NeighbourCount]:
-    """Most facts first, then by name."""
+    """Neighbours with their numbers of facts, most facts first, then by name."""
     asked = condition(wanted)
     ends = {"out": ("target",), "in": ("source",), "both": ("target", "source")}[wanted.direction]
     each = " UNION ALL ".join(
@@ -387,7 +387,7 @@ def neighbour_counts(db: sqlite3.Connection, entity_uuid: str, wanted: FactFilte
 
 
 def kind_counts(db: sqlite3.Connection, entity_uuid: str, wanted: FactFilter, limit: int) -> list[KindCount]:
-    """Most facts first, then by kind and name."""
+    """Kinds and relations with their numbers of facts, most facts first, then by kind and name."""
     asked = condition(wanted)
     each = " UNION ALL ".join(
         f"""SELECT f.kind AS kind, CASE f.kind WHEN 'reading' THEN coalesce(f.measure, f.relation) ELSE f.relation END
@@ -403,7 +403,7 @@ def kind_counts(db: sqlite3.Connection, entity_uuid: str, wanted: FactFilter, li
 
 
 def by_uuids(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Fact]:
-    """In the order asked."""
+    """These facts in the order asked."""
     found = db.execute(
         f"""SELECT {COLUMNS} FROM json_each(?) u JOIN fact f ON f.uuid = u.value {ENDS}
         WHERE f.group_id IN (SELECT value FROM json_each(?))""",
@@ -422,7 +422,7 @@ def newest_created(db: sqlite3.Connection, found: str, parameters: dict[str, obj
 def first_fact(
     db: sqlite3.Connection, entity_uuid: str | None, group_ids: Sequence[str], relations: Sequence[str]
 ) -> datetime | None:
-    """The date of the earliest fact that never turned out wrong; not of those of which only the end is known."""
+    """The date of the earliest fact that never turned out wrong; facts of which only the end is known do not count."""
     named = "AND f.relation IN (SELECT value FROM json_each(:relations))" if relations else ""
     of = "" if entity_uuid is None else "AND :entity IN (f.source_uuid, f.target_uuid)"
     (first,) = db.execute(

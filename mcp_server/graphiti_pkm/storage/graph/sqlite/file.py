@@ -41,19 +41,19 @@ class SqliteFile:
         self._prepared_inode = 0
 
     async def read(self, ask: Callable[[sqlite3.Connection], _T]) -> _T:
-        """What ``ask`` returns, all of it from one snapshot. Raises Unavailable, DamagedStore, NewerSchema."""
+        """The result of ``ask``, read from one snapshot. Raises Unavailable, DamagedStore, NewerSchema."""
         return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, ask)
 
     async def write(self, change: Callable[[sqlite3.Connection], _T]) -> _T:
-        """What ``change`` returns, once it is durable; nothing of it is kept if it raises. Raises as ``read``."""
+        """The result of ``change``, once it is durable; if it raises, nothing is kept. Raises as ``read``."""
         return await asyncio.get_running_loop().run_in_executor(self._writer, self._write, change)
 
     async def outside(self, act: Callable[[sqlite3.Connection], _T]) -> _T:
-        """As ``write``, without a transaction: for VACUUM and its like."""
+        """Does what ``write`` does, without a transaction: for VACUUM and its like."""
         return await asyncio.get_running_loop().run_in_executor(self._writer, self._outside, act)
 
     def within(self, connection: sqlite3.Connection, change: Callable[[sqlite3.Connection], _T]) -> _T:
-        """What ``change`` returns, in a transaction that the journal began on its own connection."""
+        """The result of ``change``, run in a transaction that the journal began on its own connection."""
         if self._prepared_inode != self._file.inode():
             schema.prepare(connection)
         before = connection.row_factory
@@ -109,7 +109,7 @@ class SqliteFile:
             self._metrics.observe(DATABASE_SECONDS, time.perf_counter() - began, kind)
 
     def _connection(self) -> sqlite3.Connection:
-        """This thread's; another one if the file was replaced."""
+        """The connection of this thread; a new one if the file was replaced."""
         inode = self._file.inode()
         if getattr(self._local, "inode", None) != inode:
             self._local.connection = self._connect()

@@ -42,7 +42,7 @@ class SqliteGraphSearch(SqliteSearch):
         group_ids: list[str] | None = None,
         limit: int = 100,
     ) -> list[EntityEdge]:
-        """The nearest first. Facts are followed from source to target, mentions from episode to entity."""
+        """Facts, nearest first; they are followed from source to target, mentions from episode to entity."""
 
         def ask(db: sqlite3.Connection) -> list[EntityEdge]:
             found = self.facts_found(search_filter, group_ids)
@@ -66,7 +66,7 @@ class SqliteGraphSearch(SqliteSearch):
         group_ids: list[str] | None = None,
         limit: int = 100,
     ) -> list[EntityNode]:
-        """The nearest first, as for facts; an entity of another group than where the walk began is no hit."""
+        """Entities, nearest first, walked as for facts; an entity of another group than the start is no hit."""
 
         def ask(db: sqlite3.Connection) -> list[EntityNode]:
             found = entities_found(search_filter, group_ids)
@@ -92,7 +92,7 @@ class SqliteGraphSearch(SqliteSearch):
         group_ids: list[str] | None = None,
         limit: int = 100,
     ) -> list[CommunityNode]:
-        """By their names."""
+        """Communities found by their names."""
 
         def ask(db: sqlite3.Connection) -> list[CommunityNode]:
             groups = _with_communities(db, group_ids)
@@ -124,7 +124,7 @@ class SqliteGraphSearch(SqliteSearch):
         driver: Any,  # noqa: ARG002 see the class
         communities: list[CommunityNode],
     ) -> dict[str, list[float]]:
-        """Of those that have one."""
+        """The embeddings of those communities that have one."""
         uuids = [one.uuid for one in communities]
         return await self._file.read(lambda db: reading.embeddings(db, uuids))
 
@@ -135,7 +135,7 @@ class SqliteGraphSearch(SqliteSearch):
         center_node_uuid: str,
         min_score: float = 0,
     ) -> tuple[list[str], list[float]]:
-        """The centre if it is asked for, its neighbours, then the others."""
+        """Uuids by distance: the centre if it is asked for, its neighbours, then the others."""
         others = [uuid for uuid in node_uuids if uuid != center_node_uuid]
         near = await self._file.read(lambda db: reading.neighbours(db, center_node_uuid, others))
         ranked = sorted(((uuid, 1.0 if uuid in near else 1 / inf) for uuid in others), key=lambda one: -one[1])
@@ -149,7 +149,7 @@ class SqliteGraphSearch(SqliteSearch):
         node_uuids: list[list[str]],
         min_score: float = 0,
     ) -> tuple[list[str], list[float]]:
-        """What most episodes mention first; of equals what several rankings put before."""
+        """Uuids by number of mentions, most first; of equals the one that several rankings put first."""
         uuids, _ = rrf(node_uuids)
         counts = await self._file.read(lambda db: reading.mentions(db, uuids))
         ranked = sorted(((uuid, float(counts.get(uuid, 0))) for uuid in uuids), key=lambda one: -one[1])
@@ -172,14 +172,14 @@ def _above(ranked: Sequence[tuple[str, float]], min_score: float) -> tuple[list[
 
 
 def _with_communities(db: sqlite3.Connection, group_ids: Sequence[str] | None) -> Sequence[str]:
-    """A group may hold communities and nothing else."""
+    """The groups asked for; for None all that have communities, which may be all that such a group has."""
     if group_ids is not None:
         return group_ids
     return [row[0] for row in db.execute("SELECT DISTINCT group_id FROM community ORDER BY group_id")]
 
 
 def _by_group(db: sqlite3.Connection, origins: Sequence[str], group_ids: Sequence[str] | None) -> dict[str, list[str]]:
-    """The entities and episodes among them, of these groups."""
+    """The entities and episodes among the uuids by their group; other groups than these are left out."""
     found: dict[str, list[str]] = {}
     for row in db.execute(
         """SELECT u.value AS uuid, coalesce(n.group_id, e.group_id) AS group_id FROM json_each(?) u

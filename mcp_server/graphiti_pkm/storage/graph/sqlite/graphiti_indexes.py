@@ -15,12 +15,12 @@ def _indexes() -> dict[str, str]:
 
 
 def make(db: sqlite3.Connection) -> None:
-    """Those that are missing; inside a write transaction."""
+    """Make the indexes that are missing; inside a write transaction."""
     for name, on in _indexes().items():
         db.execute(f"CREATE INDEX IF NOT EXISTS {name} ON {on}")
 
 
 def drop(db: sqlite3.Connection) -> None:
-    """All of them; inside a write transaction."""
+    """Drop all of these indexes; inside a write transaction."""
     for name in _indexes():
         db.execute(f"DROP INDEX IF EXISTS {name}")

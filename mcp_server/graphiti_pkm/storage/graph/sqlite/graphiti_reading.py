@@ -16,7 +16,7 @@ from graphiti_pkm.storage.graph.sqlite.values import IN_GROUPS, as_list, micros,
 
 _BLANKS = " \t\n\r\v\f"
 ALL = -1
-"""As a limit: SQLite takes it for none."""
+"""A limit that SQLite takes for none."""
 
 HAS_LABEL = """({of}.label IN (SELECT value FROM json_each(:labels)) OR EXISTS (SELECT 1 FROM graphiti_extra lx,
   json_each(lx.labels) l WHERE lx.uuid = {of}.uuid AND l.value IN (SELECT value FROM json_each(:labels))))"""
@@ -24,7 +24,7 @@ HAS_LABEL = """({of}.label IN (SELECT value FROM json_each(:labels)) OR EXISTS (
 
 
 def by_uuids(db: sqlite3.Connection, kind: Kind[T], uuids: Sequence[str], group_id: str | None = None) -> list[T]:
-    """Those that exist, in the order asked, once each."""
+    """Records that exist, in the order asked, once each."""
     within = "" if group_id is None else f"WHERE {kind.group} = :group"
     found = db.execute(
         f"{kind.select()} FROM json_each(:uuids) u JOIN {kind.table} ON {kind.uuid} = u.value {kind.extra} {within}",
@@ -37,7 +37,7 @@ def by_uuids(db: sqlite3.Connection, kind: Kind[T], uuids: Sequence[str], group_
 def page(
     db: sqlite3.Connection, kind: Kind[T], group_ids: Sequence[str], limit: int | None, before: str | None
 ) -> list[T]:
-    """Of these groups, by uuid from the last to the first, with embeddings: Graphiti may have asked for them."""
+    """Records of these groups, by descending uuid, with embeddings, which Graphiti may have asked for."""
     after = f"AND {kind.uuid} < :before" if before else ""
     found = db.execute(
         f"""{kind.select(embedded=True)} FROM {kind.table} {kind.extra}
@@ -50,7 +50,7 @@ def page(
 def matching(
     db: sqlite3.Connection, kind: Kind[T], where: str, parameters: Mapping[str, object], order: str = ""
 ) -> list[T]:
-    """All that fulfil a condition over the table of the kind, by uuid or as ``order`` says."""
+    """All records that fulfil a condition over the table of the kind, by uuid or in the given ``order``."""
     found = db.execute(
         f"{kind.select()} FROM {kind.table} {kind.extra} WHERE {where} ORDER BY {order or kind.uuid}", parameters
     )
@@ -61,7 +61,7 @@ def matching(
 
 
 def named(db: sqlite3.Connection, names: Sequence[str], group_ids: Sequence[str]) -> list[EntityNode]:
-    """Of exactly these names."""
+    """Records with exactly these names."""
     where = f"n.group_id {IN_GROUPS} AND n.name IN (SELECT value FROM json_each(:names))"
     return matching(db, ENTITIES, where, {"groups": as_list(group_ids), "names": as_list(names)})
 
@@ -73,7 +73,7 @@ def with_attributes(
     labels: Sequence[str] | None,
     limit: int,
 ) -> list[EntityNode]:
-    """That have all of these values, and any of the labels. Text is compared without blanks at its ends."""
+    """Entities that have all of these values and any of the labels. Text is compared without blanks at its ends."""
     parts = ["n.group_id = :group"]
     parameters: dict[str, object] = {"group": group_id, "limit": limit, "blanks": _BLANKS}
     for i, (name, value) in enumerate(attributes.items()):
@@ -87,14 +87,14 @@ def with_attributes(
 
 
 def attribute_path(name: str) -> str:
-    """Of an attribute in its JSON text. Raises InvalidInput."""
+    """The JSON path of an attribute. Raises InvalidInput."""
     if '"' in name:
         raise InvalidInput("A property to filter by has a name without quotation marks.")
     return f'$."{name}"'
 
 
 def mentioned(db: sqlite3.Connection, episode_uuids: Sequence[str]) -> list[EntityNode]:
-    """By any of the episodes."""
+    """Entities that any of the episodes mentions."""
     where = "n.uuid IN (SELECT m.entity_uuid FROM json_each(:uuids) u JOIN mention m ON m.episode_uuid = u.value)"
     return matching(db, ENTITIES, where, {"uuids": as_list(episode_uuids)})
 
@@ -110,7 +110,7 @@ def mentions(db: sqlite3.Connection, entity_uuids: Sequence[str]) -> dict[str, i
 
 
 def neighbours(db: sqlite3.Connection, entity_uuid: str, among: Sequence[str]) -> set[str]:
-    """Those that a fact joins with the entity."""
+    """Entities that a fact joins with the entity."""
     found = db.execute(
         """SELECT u.value FROM json_each(:among) u WHERE EXISTS
           (SELECT 1 FROM fact f WHERE f.source_uuid = :entity AND f.target_uuid = u.value)
@@ -124,13 +124,13 @@ def neighbours(db: sqlite3.Connection, entity_uuid: str, among: Sequence[str]) -
 
 
 def between(db: sqlite3.Connection, source_uuid: str, target_uuid: str) -> list[EntityEdge]:
-    """From the one to the other, not back."""
+    """Facts from the first entity to the second, not back."""
     where = "f.source_uuid = :source AND f.target_uuid = :target"
     return matching(db, FACTS, where, {"source": source_uuid, "target": target_uuid})
 
 
 def facts_of(db: sqlite3.Connection, entity_uuid: str) -> list[EntityEdge]:
-    """In both directions."""
+    """Facts of the entity in both directions."""
     where = """f.uuid IN (SELECT uuid FROM fact WHERE source_uuid = :entity
       UNION SELECT uuid FROM fact WHERE target_uuid = :entity)"""
     return matching(db, FACTS, where, {"entity": entity_uuid})
@@ -140,7 +140,7 @@ def facts_of(db: sqlite3.Connection, entity_uuid: str) -> list[EntityEdge]:
 
 
 def mentioning(db: sqlite3.Connection, entity_uuid: str) -> list[EpisodicNode]:
-    """That mention the entity, oldest first."""
+    """Episodes that mention the entity, oldest first."""
     where = "e.uuid IN (SELECT m.episode_uuid FROM mention m WHERE m.entity_uuid = :entity)"
     return matching(db, EPISODIC, where, {"entity": entity_uuid}, "e.valid_at, e.created_at, e.uuid")
 
@@ -153,7 +153,7 @@ def latest(
     source: str | None,
     saga: str | None,
 ) -> list[EpisodicNode]:
-    """The last of their time, oldest first; each group's are read in the order of their index."""
+    """The latest episodes before a time, oldest first; those of each group are read in the order of their index."""
     parameters: dict[str, object] = {"until": micros(until), "source": source, "saga": saga, "limit": limit}
     of_source = "" if source is None else "AND e.source = :source"
     of_saga = """AND e.uuid IN (SELECT h.episode_uuid FROM saga g JOIN saga_step h ON h.saga_uuid = g.uuid
@@ -187,7 +187,7 @@ def previous_in_saga(db: sqlite3.Connection, saga_uuid: str, episode_uuid: str) 
 def saga_contents(
     db: sqlite3.Connection, saga_uuid: str, since: datetime | None, limit: int
 ) -> list[tuple[str, datetime | None, datetime]]:
-    """Content, time and recording of its episodes that are not empty, as they were recorded."""
+    """Content, time and recording time of the saga's episodes that are not empty, in the order of recording."""
     later = "" if since is None else "AND e.created_at > :since"
     found = db.execute(
         f"""SELECT e.content, e.valid_at, e.created_at FROM saga_step h JOIN episode e ON e.uuid = h.episode_uuid
@@ -198,7 +198,7 @@ def saga_contents(
 
 
 def sagas_named(db: sqlite3.Connection, name: str, group_id: str) -> list[str]:
-    """Uuids, the oldest saga first."""
+    """Uuids of sagas with this name, the oldest first."""
     found = db.execute(
         "SELECT uuid FROM saga WHERE group_id = ? AND name = ? ORDER BY created_at, uuid", (group_id, name)
     )
@@ -209,14 +209,14 @@ def sagas_named(db: sqlite3.Connection, name: str, group_id: str) -> list[str]:
 
 
 def communities_of(db: sqlite3.Connection, entity_uuids: Sequence[str]) -> list[CommunityNode]:
-    """That any of the entities belongs to."""
+    """Communities that any of the entities belongs to."""
     where = """c.uuid IN (SELECT m.community_uuid FROM json_each(:uuids) u
       JOIN community_member m ON m.entity_uuid = u.value)"""
     return matching(db, COMMUNITIES, where, {"uuids": as_list(entity_uuids)})
 
 
 def community_around(db: sqlite3.Connection, entity_uuid: str) -> CommunityNode | None:
-    """The one that most facts of the entity lead to."""
+    """The community that most facts of the entity lead to."""
     found = one(
         db,
         """SELECT m.community_uuid AS uuid FROM (
@@ -230,7 +230,7 @@ def community_around(db: sqlite3.Connection, entity_uuid: str) -> CommunityNode 
 
 
 def grouped(db: sqlite3.Connection, group_id: str) -> tuple[list[EntityNode], list[tuple[str, str, int]]]:
-    """All entities of a group, and how many facts join each pair, once each."""
+    """All entities of a group, and each pair that facts join, with their number, once."""
     nodes = matching(db, ENTITIES, "n.group_id = :group", {"group": group_id})
     pairs = db.execute(
         """SELECT min(source_uuid, target_uuid) AS one, max(source_uuid, target_uuid) AS other, count(*) AS facts
@@ -244,7 +244,7 @@ def grouped(db: sqlite3.Connection, group_id: str) -> tuple[list[EntityNode], li
 
 
 def embeddings(db: sqlite3.Connection, uuids: Sequence[str]) -> dict[str, list[float]]:
-    """Of those that have one."""
+    """The embeddings of those records that have one."""
     found = db.execute(
         "SELECT v.uuid, v.data FROM json_each(?) u JOIN vector v ON v.uuid = u.value", (as_list(dict.fromkeys(uuids)),)
     )

@@ -23,7 +23,7 @@ SUMMARY_BY_MODEL = "summary_by_model"
 OWN_FIELDS = ("kind", "measure", "value", "unit", "quote", "quote_start", "quote_end", "quote_episode_uuid", "voided")
 """Columns of a fact that Graphiti knows as attributes."""
 _UNSAID = {"kind": "state", "voided": 0}
-"""What these columns hold of a fact of which nothing was said about them."""
+"""The values of these columns for a fact that says nothing about them."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Kind(Generic[T]):
     """One kind of Graphiti's records: where it is in the tables, and how a row becomes a record."""
 
     table: str
-    """With its alias, for FROM."""
+    """The table with its alias, for FROM."""
     uuid: str
     group: str
     columns: str
@@ -66,7 +66,7 @@ def floats(data: bytes | None) -> list[float] | None:
 
 
 def _instants(row: Row, *names: str) -> dict[str, datetime | None]:
-    """Those that were saved without an offset come back without one."""
+    """The values as instants; those that were saved without an offset come back without one."""
     naive = json.loads(row["extra_naive"]) if row["extra_naive"] else ()
     found: dict[str, datetime | None] = {}
     for name in names:
@@ -100,7 +100,7 @@ def node_of(row: Row) -> EntityNode:
 
 
 def edge_of(row: Row) -> EntityEdge:
-    """What nothing was said about is no attribute of a fact that Graphiti wrote."""
+    """A fact as Graphiti's edge. Our default values are no attributes of a fact that Graphiti wrote."""
     given = json.loads(row["extra_own"]) if row["extra_own"] else OWN_FIELDS
     own = {
         field: row[field]
@@ -124,7 +124,7 @@ def edge_of(row: Row) -> EntityEdge:
 
 
 def episodic_of(row: Row) -> EpisodicNode:
-    """With the facts that Graphiti saved with it, or else those that it supports."""
+    """An episode as Graphiti's node, with the facts that Graphiti saved with it, or else those that it supports."""
     return EpisodicNode(
         uuid=row["uuid"],
         name=row["name"],

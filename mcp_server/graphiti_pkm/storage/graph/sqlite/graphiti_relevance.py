@@ -21,9 +21,9 @@ from graphiti_pkm.storage.graph.sqlite.schema import FACT
 from graphiti_pkm.storage.graph.sqlite.values import as_list, micros
 
 BETWEEN = "((n.uuid = :source AND m.uuid = :target) OR (n.uuid = :target AND m.uuid = :source))"
-"""Joins the same two entities."""
+"""The condition that a fact joins the same two entities."""
 TOUCHING = "(n.uuid IN (:source, :target) OR m.uuid IN (:source, :target))"
-"""Begins or ends at one of them."""
+"""The condition that a fact begins or ends at one of them."""
 
 _TOKEN = re.compile(
     r"""(?P<plain>\(|\)|AND\b|OR\b)
@@ -44,7 +44,7 @@ def near(
     condition: str,
     given: Mapping[str, Any],
 ) -> list[EntityEdge]:
-    """The nearest in the edge's group; none if it has no embedding. ``given``: ``limit``, ``min_score``, parameters.
+    """Nearest facts in the edge's group; none if it has no embedding. ``given``: ``limit``, ``min_score``, parameters.
 
     Raises:
         InvalidInput: the condition holds what Graphiti's filters do not hold.

@@ -28,7 +28,7 @@ from graphiti_pkm.storage.graph.sqlite.values import as_list, known_micros, micr
 from graphiti_pkm.storage.graph.sqlite.vector_cache import stored
 
 _OWN_TYPES: Mapping[str, type] = {"quote_start": int, "quote_end": int, "voided": bool}
-"""Of our own fields that are no text."""
+"""The types of those of our own fields that are no text."""
 _IN = "IN (SELECT value FROM json_each(?))"
 _NODES = (("entity", ENTITY), ("episode", EPISODE), ("community", COMMUNITY))
 
@@ -42,9 +42,9 @@ class Saving(Tables):
         self._changed: set[str] = set()
 
     def finish(self) -> None:
-        """What follows for the groups."""
+        """Do what follows for the groups."""
         for group in self._holding | self._changed:
-            self.number(group)
+            self.group_number(group)
             self.db.execute(
                 "UPDATE groups SET holds = max(holds, ?1), recorded_at = max(coalesce(recorded_at, ?2), ?2) "
                 "WHERE group_id = ?3",
@@ -106,7 +106,7 @@ class Saving(Tables):
         self._changed.add(node.group_id)
 
     def saga(self, node: SagaNode) -> None:
-        """Graphiti reads a saga by its name without its summary and saves it again: that must not take it away."""
+        """Save a saga. Graphiti may have read it without its summary: then the stored one stays."""
         given: dict[str, object] = {
             "summary": node.summary,
             "first_episode_uuid": node.first_episode_uuid,
@@ -164,7 +164,7 @@ class Saving(Tables):
         self._extra(edge, ("created_at",))
 
     def member(self, edge: CommunityEdge) -> None:
-        """Of a community: an entity or another community."""
+        """Save a member of a community: an entity or another community."""
         self._require((COMMUNITY, edge.source_node_uuid))
         is_part = self.db.execute("SELECT 1 FROM community WHERE uuid = ?", (edge.target_node_uuid,)).fetchone()
         if is_part:
@@ -184,12 +184,12 @@ class Saving(Tables):
     # What goes
 
     def delete_nodes(self, uuids: Sequence[str]) -> None:
-        """Entities, episodes and communities: Graphiti does not look which of them it is asked to delete."""
+        """Delete entities, episodes and communities: Graphiti does not check which of them it deletes."""
         for table, _ in _NODES:
             self.delete(table, uuids)
 
     def delete_nodes_of(self, group_id: str) -> None:
-        """All of the group but its sagas."""
+        """Delete everything of the group but its sagas."""
         for table, _ in _NODES:
             self.delete_of(table, group_id)
 
@@ -197,12 +197,12 @@ class Saving(Tables):
         self.delete_communities([row["uuid"] for row in self.db.execute("SELECT uuid FROM community").fetchall()])
 
     def delete_of(self, table: str, group_id: str) -> None:
-        """All nodes of a kind in the group."""
+        """Delete all nodes of a kind in the group."""
         found = self.db.execute(f"SELECT uuid FROM {table} WHERE group_id = ?", (group_id,))
         self.delete(table, [row["uuid"] for row in found.fetchall()])
 
     def delete(self, table: str, uuids: Sequence[str], group_id: str | None = None) -> None:
-        """Nodes of a kind, of the group if one is given."""
+        """Delete nodes of a kind, only those of the group if one is given."""
         within = "" if group_id is None else "AND group_id = ?"
         given = (as_list(uuids), *(() if group_id is None else (group_id,)))
         found = self.db.execute(f"SELECT uuid, group_id FROM {table} WHERE uuid {_IN} {within}", given).fetchall()
@@ -218,7 +218,7 @@ class Saving(Tables):
                 one(uuid)
 
     def delete_edges(self, tables: Sequence[str], uuids: Sequence[str], group_id: str | None = None) -> None:
-        """Edges of these kinds, of the group if one is given."""
+        """Delete edges of these kinds, only those of the group if one is given."""
         for table in tables:
             uuid = MEMBER_UUID if table == "community_member" else "m.uuid"
             group = "(SELECT c.group_id FROM community c WHERE c.uuid = m.community_uuid)"
@@ -232,7 +232,7 @@ class Saving(Tables):
                 self.db.execute(f"DELETE FROM {table} AS m WHERE {uuid} {_IN} {within}", given)
 
     def clear(self, group_ids: Sequence[str] | None) -> None:
-        """Everything of the groups; of None everything there is."""
+        """Delete everything of the groups; with None everything there is."""
         if group_ids is None:
             schema.clear(self.db)
             return
@@ -241,7 +241,7 @@ class Saving(Tables):
             self._changed.add(group)
 
     def index_communities(self) -> None:
-        """Those that a version wrote which did not index them."""
+        """Index communities that were written by a version which did not index them."""
         found = self.db.execute(
             """SELECT c.uuid, c.group_id, c.name FROM community c
             WHERE NOT EXISTS (SELECT 1 FROM search_text t WHERE t.record_uuid = c.uuid)"""
@@ -256,7 +256,7 @@ class Saving(Tables):
         self.upsert(table, {**row, **columns}, **(kept or {}))
 
     def _join(self, table: str, ends: tuple[str, str], edge: Edge) -> None:
-        """At most one edge a pair: another one takes its place."""
+        """Save an edge between two records; it replaces an earlier one between them."""
         self.db.execute(
             f"""INSERT INTO {table} ({ends[0]}, {ends[1]}, uuid, group_id, created_at) VALUES (?, ?, ?, ?, ?)
             ON CONFLICT DO UPDATE SET uuid = excluded.uuid, group_id = excluded.group_id,
@@ -266,13 +266,13 @@ class Saving(Tables):
         self._extra(edge, ("created_at",))
 
     def _require(self, *ends: tuple[str, str]) -> None:
-        """Raises NodeNotFoundError: an edge without an end would be left out silently."""
+        """Raises NodeNotFoundError if an end is missing: such an edge would be left out silently."""
         for table, uuid in ends:
             if not self.db.execute(f"SELECT 1 FROM {table} WHERE uuid = ?", (uuid,)).fetchone():
                 raise NodeNotFoundError(uuid)
 
     def _before(self, kind: str, record: Node | Edge, text: str) -> str | None:
-        """What the record's text was. Of one that comes from another group, words go and the vector moves."""
+        """The former text of the record. If it comes from another group, its words are removed and its vector moves."""
         found = values.one(self.db, f"SELECT group_id, {text} AS text FROM {kind} WHERE uuid = ?", (record.uuid,))
         if found is None:
             return None
@@ -300,7 +300,7 @@ class Saving(Tables):
             self.put_vector(kind, record.uuid, record.group_id, record.uuid, vector)
 
     def _check(self, vector: "array[float]") -> None:
-        """A file that holds no vector and belongs to no model takes any dimension. Raises WriteFailed."""
+        """Check the dimension; a file without vectors and model takes any. Raises WriteFailed."""
         known = vectors.dimension(self.db)
         if known is not None and known != len(vector):
             is_bound = self.db.execute(
@@ -365,7 +365,7 @@ def _is_own(name: str, value: object) -> bool:
 
 
 def _as_json(attributes: Mapping[str, Any]) -> str:
-    """Raises InvalidInput for what JSON has no form for; instants become ISO texts."""
+    """The attributes as JSON, instants as ISO texts. Raises InvalidInput for what JSON cannot express."""
     try:
         text = json.dumps(attributes, ensure_ascii=False, allow_nan=False, default=_plain)
     except (TypeError, ValueError) as error:

@@ -133,7 +133,7 @@ class SqliteSearch(SearchInterface):
         return await self._file.read(ask)
 
     def facts_found(self, wanted: SearchFilters, groups: Sequence[str] | None) -> words.Found:
-        """Facts ``f`` under Graphiti's filter and our own condition; None are all groups."""
+        """Condition on facts ``f``: Graphiti's filter and our own condition; groups None means all."""
         parts, parameters = _common(wanted, "f", groups)
         parts.append(self._facts_shown)
         for name, asked, part in (
@@ -166,7 +166,7 @@ class SqliteSearch(SearchInterface):
         limit: int,
         min_score: float,
     ) -> list[str]:
-        """Uuids of the nearest; nothing is near a text that could not be embedded."""
+        """Uuids of the nearest records; nothing is near a text that could not be embedded."""
         vector = array("f", search_vector)
         if not any(vector) or not vectors.is_comparable(db, vector):
             return []
@@ -183,7 +183,7 @@ def groups_of(db: sqlite3.Connection, group_ids: Sequence[str] | None) -> Sequen
 
 
 def entities_found(wanted: SearchFilters, groups: Sequence[str] | None) -> words.Found:
-    """Entities ``n``, None of all groups; what concerns facts only says nothing about them."""
+    """Condition on entities ``n``; groups None means all, and what concerns facts only is ignored."""
     parts, parameters = _common(wanted, "n", groups)
     if wanted.node_labels is not None and "Entity" not in wanted.node_labels:
         parts.append(HAS_LABEL.format(of="n"))
@@ -200,7 +200,7 @@ def _common(wanted: SearchFilters, one: str, groups: Sequence[str] | None) -> tu
 
 
 def _dates(name: str, alternatives: Sequence[Sequence[DateFilter]], parameters: dict[str, object]) -> str:
-    """Any of the alternatives, of which each is all of its comparisons."""
+    """SQL of a date filter: any of the alternatives holds, each of which needs all of its comparisons."""
     each = [
         " AND ".join(_date(name, f"{name}_{i}_{j}", asked, parameters) for j, asked in enumerate(group))
         for i, group in enumerate(alternatives)
@@ -209,7 +209,7 @@ def _dates(name: str, alternatives: Sequence[Sequence[DateFilter]], parameters: 
 
 
 def _date(name: str, parameter: str, asked: DateFilter, parameters: dict[str, object]) -> str:
-    """A comparison with an unknown date is false."""
+    """SQL of one comparison; a comparison with an unknown date is false."""
     operator = asked.comparison_operator
     if operator in {ComparisonOperator.is_null, ComparisonOperator.is_not_null}:
         return f"f.{name} {_OPERATORS[operator]}"
@@ -220,7 +220,7 @@ def _date(name: str, parameter: str, asked: DateFilter, parameters: dict[str, ob
 
 
 def _property(one: str, parameter: str, asked: PropertyFilter, parameters: dict[str, object]) -> str:
-    """By an attribute, whose name is a parameter too."""
+    """SQL of a filter by an attribute, whose name is a parameter too."""
     parameters[f"{parameter}_name"] = attribute_path(asked.property_name)
     value = f"json_extract({one}.attributes, :{parameter}_name)"
     if one == "f" and asked.property_name in OWN_FIELDS:

@@ -24,7 +24,7 @@ def groups(db: sqlite3.Connection) -> list[str]:
 
 
 def uuids(db: sqlite3.Connection, kind: RecordKind, prefix: str, group_ids: Sequence[str], limit: int) -> list[str]:
-    """That start with ``prefix``: a range of the index of uuids."""
+    """Uuids that start with ``prefix``, from a range of the index of uuids."""
     found = db.execute(
         f"SELECT uuid FROM {kind} WHERE uuid >= :prefix AND uuid < :end AND group_id {IN_GROUPS} "
         "ORDER BY uuid LIMIT :limit",
@@ -34,7 +34,7 @@ def uuids(db: sqlite3.Connection, kind: RecordKind, prefix: str, group_ids: Sequ
 
 
 def entities(db: sqlite3.Connection, wanted: Sequence[str], group_ids: Sequence[str]) -> list[Entity]:
-    """In the order asked."""
+    """These entities in the order asked."""
     found = db.execute(
         f"""SELECT {ENTITY_COLUMNS} FROM json_each(:uuids) u JOIN entity n ON n.uuid = u.value
         WHERE n.group_id {IN_GROUPS}""",
@@ -44,7 +44,7 @@ def entities(db: sqlite3.Connection, wanted: Sequence[str], group_ids: Sequence[
 
 
 def names(db: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Name]:
-    """By key; of entities that Graphiti made without a name of ours, by their own."""
+    """Names by key; entities that Graphiti made without a name of ours are found by their own."""
     found = db.execute(
         f"SELECT {NAME_COLUMNS} FROM json_each(?) x JOIN name k ON k.key = x.value", (as_list(dict.fromkeys(keys)),)
     )
@@ -74,19 +74,19 @@ def aliases(db: sqlite3.Connection, entity_uuid: str, limit: int) -> list[str]:
 
 
 def mentioned(db: sqlite3.Connection, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Those of an episode and an entity that it mentions."""
+    """The pairs of an episode and an entity that it mentions, among those given."""
     text = "SELECT 1 FROM mention WHERE episode_uuid = ? AND entity_uuid = ?"
     return {pair for pair in pairs if db.execute(text, pair).fetchone()}
 
 
 def apart(db: sqlite3.Connection, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Those that are kept apart."""
+    """The pairs of entities that are kept apart."""
     text = "SELECT 1 FROM apart WHERE one = ? AND other = ?"
     return {pair for pair in pairs if db.execute(text, pair).fetchone()}
 
 
 def name_book(db: sqlite3.Connection, group_id: str, known_version: int | None) -> NameBook | None:
-    """None if ``known_version`` is still current."""
+    """The names of a group; None if ``known_version`` is still current."""
     found = values.one(db, "SELECT names_version FROM groups WHERE group_id = ?", (group_id,))
     version = found[0] if found else 0
     if version == known_version:
@@ -96,7 +96,7 @@ def name_book(db: sqlite3.Connection, group_id: str, known_version: int | None) 
 
 
 def relations(db: sqlite3.Connection, group_id: str, limit: int) -> dict[str, int]:
-    """Most used first."""
+    """The relations of a group, most used first."""
     found = db.execute(
         """SELECT relation, count(*) AS uses FROM fact WHERE group_id = ? GROUP BY relation
         ORDER BY uses DESC, relation LIMIT ?""",
@@ -111,7 +111,7 @@ _READINGS = f"{_READINGS_OF_GROUP} AND f.source_uuid = :entity"
 
 
 def measures(db: sqlite3.Connection, group_id: str, source_uuid: str | None, limit: int) -> dict[str, int]:
-    """Most used first."""
+    """The measures of a group, most used first."""
     readings = _READINGS_OF_GROUP if source_uuid is None else _READINGS
     found = db.execute(
         f"SELECT measure, count(*) AS uses FROM {readings} GROUP BY measure ORDER BY uses DESC, measure LIMIT :limit",
@@ -123,7 +123,7 @@ def measures(db: sqlite3.Connection, group_id: str, source_uuid: str | None, lim
 def readings(
     db: sqlite3.Connection, group_id: str, source_uuid: str, measure_key: str, limit: int
 ) -> tuple[list[Fact], int]:
-    """The newest of a series, oldest first, and how many there are."""
+    """The newest readings of a series, oldest first, and how many there are."""
     parameters: dict[str, object] = {"entity": source_uuid, "group": group_id, "limit": limit}
     known = db.execute(f"SELECT DISTINCT measure FROM {_READINGS}", parameters)
     spellings = [row[0] for row in known if key_of_measure(row[0]) == measure_key]
@@ -140,7 +140,7 @@ def readings(
 
 
 def passages(db: sqlite3.Connection, episode_uuid: str, limit: int, *, without_vector: bool) -> list[Passage]:
-    """By offset."""
+    """The passages of an episode, by offset."""
     only = "AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.uuid = p.uuid)" if without_vector else ""
     found = db.execute(
         f"SELECT p.* FROM passage p WHERE p.episode_uuid = ? {only} ORDER BY p.start, p.uuid LIMIT ?",
@@ -150,7 +150,7 @@ def passages(db: sqlite3.Connection, episode_uuid: str, limit: int, *, without_v
 
 
 def entity_support(db: sqlite3.Connection, entity_uuids: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Mentions and facts of each."""
+    """How many mentions and facts each entity has."""
     found = db.execute(
         """SELECT u.value AS uuid, (SELECT count(*) FROM mention m WHERE m.entity_uuid = u.value) AS mentions,
           (SELECT count(*) FROM fact f WHERE f.source_uuid = u.value)
@@ -170,7 +170,7 @@ def group_size(db: sqlite3.Connection, group_id: str) -> GroupSize:
 
 
 def entity_condition(wanted: EntityFilter) -> tuple[str, dict[str, object]]:
-    """The whole filter, over ``n``."""
+    """The whole filter as SQL over ``entity n``."""
     parts = [f"n.group_id {IN_GROUPS}"]
     parameters: dict[str, object] = {"groups": as_list(wanted.group_ids)}
     if wanted.labels and "Entity" not in wanted.labels:  # which all of them are
@@ -196,7 +196,7 @@ def entity_condition(wanted: EntityFilter) -> tuple[str, dict[str, object]]:
 
 
 def entity_page(db: sqlite3.Connection, wanted: EntityFilter, window: Window) -> tuple[list[Entity], int]:
-    """By name, then uuid, and the total."""
+    """A page of entities by name, then uuid, and the total."""
     where, parameters = entity_condition(wanted)
     return named_page(db, where, parameters, window)
 
@@ -218,7 +218,7 @@ def named_page(
 
 
 def distances(db: sqlite3.Connection, center_uuid: str, entity_uuids: Sequence[str]) -> dict[str, int]:
-    """Hops (0 to 2) to those asked for; unreachable ones are left out."""
+    """Hops (0 to 2) to the entities asked for; unreachable ones are left out."""
     joined = """SELECT target_uuid FROM fact WHERE source_uuid = {one} UNION ALL
       SELECT source_uuid FROM fact WHERE target_uuid = {one}"""
     distances_: dict[str, int] = {}

@@ -26,7 +26,7 @@ def find(db: sqlite3.Connection, group_id: str, uuid: str, name: str) -> list[Sa
 
 
 def latest(db: sqlite3.Connection, saga_uuid: str) -> str | None:
-    """The latest episode in time, of several the last recorded."""
+    """The latest episode in time; of several at one time the last recorded."""
     found = values.one(
         db,
         """SELECT e.uuid FROM saga s JOIN saga_step h ON h.saga_uuid = s.uuid
@@ -38,7 +38,7 @@ def latest(db: sqlite3.Connection, saga_uuid: str) -> str | None:
 
 
 def episodes(db: sqlite3.Connection, saga_uuid: str, recorded_after: datetime | None, limit: int) -> list[Episode]:
-    """As they were recorded, oldest first."""
+    """The episodes of a saga in the order of recording."""
     found = db.execute(
         f"""SELECT {EPISODE_COLUMNS} FROM saga s JOIN saga_step h ON h.saga_uuid = s.uuid
         JOIN episode e ON e.uuid = h.episode_uuid WHERE s.uuid = ? AND e.group_id = s.group_id AND e.created_at > ?
@@ -51,7 +51,7 @@ def episodes(db: sqlite3.Connection, saga_uuid: str, recorded_after: datetime | 
 def holding(
     db: sqlite3.Connection, episode_uuids: Sequence[str], group_ids: Sequence[str], without: Sequence[str]
 ) -> list[SagaMembers]:
-    """With the first and last of the others by when they were recorded."""
+    """Sagas that hold the episodes, each with the first and last of its other episodes by recording time."""
     others = """(SELECT e.uuid FROM saga_step h JOIN episode e ON e.uuid = h.episode_uuid WHERE h.saga_uuid = s.uuid
       AND e.uuid NOT IN (SELECT value FROM json_each(:without)) ORDER BY e.created_at {way}, e.uuid {way} LIMIT 1)"""
     found = db.execute(
@@ -69,7 +69,7 @@ def holding(
 
 
 def links(db: sqlite3.Connection, episode_uuids: Sequence[str]) -> list[tuple[str, str]]:
-    """From and to the episodes, as previous and next."""
+    """Links between episodes, as pairs of previous and next, that begin or end at the given ones."""
     found = db.execute(
         """SELECT l.previous_uuid, l.next_uuid FROM json_each(:episodes) u
           JOIN episode_link l ON l.previous_uuid = u.value
@@ -81,7 +81,7 @@ def links(db: sqlite3.Connection, episode_uuids: Sequence[str]) -> list[tuple[st
 
 
 def joined(db: sqlite3.Connection, group_id: str, limit: int) -> list[tuple[str, str, int]]:
-    """Pairs of entities with how many facts join them; each pair once, whichever way its facts point."""
+    """Pairs of entities and the number of facts that join them; each pair once, whichever way its facts point."""
     found = db.execute(
         """SELECT min(source_uuid, target_uuid) AS one, max(source_uuid, target_uuid) AS other, count(*) AS facts
         FROM fact WHERE group_id = ? AND NOT voided AND source_uuid <> target_uuid
@@ -92,7 +92,7 @@ def joined(db: sqlite3.Connection, group_id: str, limit: int) -> list[tuple[str,
 
 
 def communities(db: sqlite3.Connection, group_ids: Sequence[str], limit: int) -> list[Community]:
-    """Those with the most members first, then by uuid."""
+    """Communities, those with the most members first, then by uuid."""
     found = db.execute(
         """SELECT c.*, (SELECT json_group_array(x.entity_uuid) FROM (SELECT m.entity_uuid FROM community_member m
             WHERE m.community_uuid = c.uuid ORDER BY m.entity_uuid) x) AS members,

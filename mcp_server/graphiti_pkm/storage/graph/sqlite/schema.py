@@ -11,12 +11,12 @@ from graphiti_pkm.errors import ConfigurationError, NewerSchema
 
 SCHEMA_VERSION = 4
 OLDEST_SQLITE = (3, 37, 0)
-"""The first with STRICT tables."""
+"""The first version with STRICT tables."""
 
 DAWN = -(2**62)
-"""Before every instant that a datetime can hold."""
+"""An instant before every one that a datetime can hold."""
 DUSK = 2**62
-"""After every one."""
+"""An instant after every one that a datetime can hold."""
 
 ENTITY, EPISODE, FACT, PASSAGE, COMMUNITY = "entity", "episode", "fact", "passage", "community"
 
@@ -371,7 +371,7 @@ def prepare(connection: sqlite3.Connection) -> None:
 
 
 def _begin(connection: sqlite3.Connection) -> None:
-    """Mark the tables as other ones than before: numbers of vectors, which caches compare, begin again."""
+    """Mark the tables as new ones: the numbers of vectors, which caches compare, begin again."""
     connection.execute("INSERT OR REPLACE INTO graph_meta VALUES ('origin', lower(hex(randomblob(16))))")
 
 
@@ -393,7 +393,7 @@ def _statements(script: str) -> list[str]:
 
 
 def clear(connection: sqlite3.Connection) -> None:
-    """Everything goes, markers too; inside a write transaction."""
+    """Delete everything, markers too; inside a write transaction."""
     connection.execute("PRAGMA defer_foreign_keys = ON")
     connection.execute("INSERT INTO word_index (word_index) VALUES ('delete-all')")
     tables = connection.execute(

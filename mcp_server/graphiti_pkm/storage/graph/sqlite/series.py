@@ -21,7 +21,7 @@ _PICKED = {"first": "r.at, r.ca, r.uuid", "last": "r.at DESC, r.ca DESC, r.uuid 
 
 
 def _register(connection: sqlite3.Connection) -> None:
-    """Functions that the queries call; they read the values as told, so a memory written before needs nothing."""
+    """Register the functions that the queries call; they read values as given, so older memories work too."""
     connection.create_function("amount_kind", 2, _kind, deterministic=True)
     connection.create_function("amount_number", 2, _number, deterministic=True)
     connection.create_function("month_of", 2, _month, deterministic=True)
@@ -30,7 +30,7 @@ def _register(connection: sqlite3.Connection) -> None:
 def reading_series(
     db: sqlite3.Connection, entity_uuid: str | None, wanted: FactFilter, zone: str, limit: int, months: int
 ) -> list[ReadingSeries]:
-    """Those with most readings first."""
+    """Series of readings, those with most readings first."""
     _register(db)
     asked = condition(wanted)
     parameters = {**asked.values, "entity": entity_uuid, "zone": zone, "limit": limit, "months": months}

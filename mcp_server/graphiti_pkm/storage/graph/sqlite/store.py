@@ -34,8 +34,8 @@ class SqliteGraph:
         self.writer = core_parts.Writer(opened)
 
     @property
-    def shared_readings(self) -> None:
-        """None: no other server has this file with a journal of its own."""
+    def shared_extraction_jobs(self) -> None:
+        """Always None: no other server has this file with a journal of its own."""
         return
 
     def part(self, part: GraphPart[P]) -> P:
@@ -63,7 +63,7 @@ class SqliteGraph:
         self._opened.cache.forget()
 
     async def erase(self) -> bool:
-        """Nothing stays in the file or its log that no row holds."""
+        """Removes from the file and its log what no row holds any more."""
 
         def anew(db: sqlite3.Connection) -> bool:
             db.execute("INSERT INTO word_index (word_index) VALUES ('optimize')")

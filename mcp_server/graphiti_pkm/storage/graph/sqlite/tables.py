@@ -41,7 +41,7 @@ class Tables:
         )
 
     def set_fact_episodes(self, fact_uuid: str, episode_uuids: Sequence[str]) -> None:
-        """Those that support the fact, in this order."""
+        """Set the episodes that support the fact, in this order."""
         self.db.execute("DELETE FROM fact_episode WHERE fact_uuid = ?", (fact_uuid,))
         self.db.executemany(
             "INSERT INTO fact_episode VALUES (?, ?, ?)",
@@ -50,14 +50,14 @@ class Tables:
 
     # Groups
 
-    def number(self, group_id: str) -> int:
-        """Of the group, which gets one now if it has none."""
+    def group_number(self, group_id: str) -> int:
+        """The number of the group; assigns one if it has none."""
         self.db.execute("INSERT INTO groups (group_id) VALUES (?) ON CONFLICT DO NOTHING", (checked_text(group_id),))
         (number,) = self.db.execute("SELECT id FROM groups WHERE group_id = ?", (group_id,)).fetchone()
         return int(number)
 
     def recount(self, group_ids: Iterable[str]) -> None:
-        """Whether groups of which something was deleted still hold anything."""
+        """Record whether groups of which something was deleted still hold anything."""
         for group in dict.fromkeys(group_ids):
             self.db.execute(
                 """UPDATE groups SET holds = EXISTS (SELECT 1 FROM episode WHERE group_id = ?1)
@@ -66,9 +66,9 @@ class Tables:
             )
 
     def tell_names(self) -> None:
-        """A new version of the book of names; a clock that was set back gives no older one."""
+        """Give the book of names a new version, which is later than the old one even if the clock was set back."""
         for group in self.renamed:
-            self.number(group)
+            self.group_number(group)
             self.db.execute(
                 "UPDATE groups SET names_version = max(names_version + 1, ?) WHERE group_id = ?",
                 (time.time_ns() // 1_000, group),
@@ -79,17 +79,17 @@ class Tables:
     def prefix(self, group_id: str, kind: str) -> str:
         """What stands before the words of the group's records of a kind."""
         if (group_id, kind) not in self._prefixes:
-            self._prefixes[group_id, kind] = words.prefix(self.number(group_id), kind)
+            self._prefixes[group_id, kind] = words.prefix(self.group_number(group_id), kind)
         return self._prefixes[group_id, kind]
 
     def episode_words(self, uuid: str, group_id: str, name: str, content: str) -> None:
-        """Takes the words of its source away: who wants them adds them."""
+        """Index an episode's words; those of its source description are removed until ``source_words`` adds them."""
         before = self.prefix(group_id, EPISODE)
         words.remove(self.db, before, uuid, kept_parts=[""])
         words.put(self.db, before, uuid, "", searchable_with_parts(f"{name} {content}"))
 
     def source_words(self, uuid: str, group_id: str, source_description: str) -> None:
-        """By which an episode is found as well."""
+        """Index the words of the source description, by which an episode is found as well."""
         words.put(self.db, self.prefix(group_id, EPISODE), uuid, SOURCE, searchable(source_description))
 
     def entity_words(self, uuid: str, group_id: str, name: str, summary: str) -> None:
@@ -104,7 +104,7 @@ class Tables:
     # Vectors
 
     def put_vector(self, kind: str, uuid: str, group_id: str, owner: str, vector: Vector) -> None:
-        """In place of an older one, under a new number: what is in memory follows the numbers."""
+        """Store a vector in place of an older one, under a new number: what is in memory follows the numbers."""
         self.db.execute("DELETE FROM vector WHERE uuid = ?", (uuid,))
         self.db.execute(
             "INSERT INTO vector (uuid, kind, group_id, owner, data) VALUES (?, ?, ?, ?, ?)",
@@ -120,7 +120,7 @@ class Tables:
                 words.remove(self.db, self.prefix(found["group_id"], FACT), uuid)
 
     def delete_entity(self, uuid: str) -> None:
-        """With its facts and names."""
+        """Delete an entity with its facts and names."""
         db = self.db
         found = values.one(db, "SELECT group_id FROM entity WHERE uuid = ?", (uuid,))
         if found is None:
@@ -159,7 +159,7 @@ class Tables:
         self.delete_communities([row[0] for row in found.fetchall()])
 
     def clear_group(self, group_id: str) -> None:
-        """Everything of a group. Markers stay: they keep an earlier write from coming back."""
+        """Delete everything of a group. Markers stay: they keep an earlier write from coming back."""
         db = self.db
         self.renamed.add(group_id)
         self.delete_communities_of(group_id)

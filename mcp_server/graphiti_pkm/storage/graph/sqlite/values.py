@@ -21,7 +21,7 @@ def micros(moment: datetime) -> int:
 
 
 def known_micros(moment: datetime | None) -> int | None:
-    """None of None."""
+    """The same as ``micros``, and None for None."""
     return None if moment is None else micros(moment)
 
 
@@ -31,7 +31,7 @@ def moment(value: int) -> datetime:
 
 
 def known_moment(value: int | None) -> datetime | None:
-    """None of None."""
+    """The same as ``moment``, and None for None."""
     return None if value is None else moment(value)
 
 
@@ -46,7 +46,7 @@ def as_list(values: Iterable[object]) -> str:
 
 
 def stored_attributes(attributes: dict[str, object]) -> str:
-    """As JSON. Raises InvalidInput for what no store can hold."""
+    """The attributes as JSON. Raises InvalidInput for what no store can hold."""
     return json.dumps({_key(key): _checked(storable(value)) for key, value in attributes.items()}, ensure_ascii=False)
 
 
@@ -93,7 +93,7 @@ CHANGE_COLUMNS = ", ".join(f"c.{field}" for field in CHANGE_FIELDS)
 
 
 def entity(row: Row) -> Entity:
-    """From ``ENTITY_COLUMNS``."""
+    """The entity in a row of ``ENTITY_COLUMNS``."""
     return Entity(
         uuid=row["uuid"],
         group_id=row["group_id"],
@@ -107,7 +107,7 @@ def entity(row: Row) -> Entity:
 
 
 def episode(row: Row) -> Episode:
-    """From ``EPISODE_COLUMNS``."""
+    """The episode in a row of ``EPISODE_COLUMNS``."""
     return Episode(
         uuid=row["uuid"],
         group_id=row["group_id"],
@@ -126,7 +126,7 @@ _PLAIN = ("measure", "value", "unit", "quote", "quote_start", "quote_end", "quot
 
 
 def fact(row: Row) -> Fact:
-    """From ``facts.COLUMNS``."""
+    """The fact in a row of ``facts.COLUMNS``."""
     return Fact(
         uuid=row["uuid"],
         group_id=row["group_id"],
@@ -152,7 +152,7 @@ def fact(row: Row) -> Fact:
 
 
 def name(row: Row) -> Name:
-    """From ``NAME_COLUMNS``."""
+    """The name in a row of ``NAME_COLUMNS``."""
     return Name(
         key=row["key"],
         group_id=row["group_id"],
@@ -165,12 +165,12 @@ def name(row: Row) -> Name:
 
 
 def passage(row: Row) -> Passage:
-    """From the columns of ``passage``."""
+    """The passage in a row of ``passage``."""
     return Passage(**{field: row[field] for field in Passage.model_fields})
 
 
 def change(row: Row) -> RecordedChange:
-    """From ``CHANGE_COLUMNS``, or as many of them as an addition has."""
+    """The change in a row of ``CHANGE_COLUMNS``, or of as many of them as an addition has."""
     given = {field: row[field] for field in CHANGE_FIELDS if field in row.keys()}  # noqa: SIM118 a Row is no mapping
     return RecordedChange(
         **{
@@ -183,7 +183,7 @@ def change(row: Row) -> RecordedChange:
 
 
 def state(given: EntityState | None) -> str | None:
-    """As JSON; None of None."""
+    """The state of an entity as JSON; None for None."""
     return None if given is None else given.model_dump_json()
 
 

@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     import numpy as np
 
 _MOST_BYTES = 512 * 2**20
-"""Of all matrices of a process; the ones used longest ago go first."""
+"""The most bytes of all matrices of a process; those used longest ago are dropped first."""
 _FLOAT = "<f4"
 _ROWS = 4096
-"""Read at a time: a large group stands in memory once, not twice."""
+"""How many rows are read at a time: a large group is in memory once, not twice."""
 _LOCKS = 64
 _STATE = """SELECT (SELECT value FROM graph_meta WHERE key = 'origin'),
   (SELECT count FROM vector_removals WHERE kind = ? AND group_id = ?)"""
-"""Another one means that vectors are gone, or that these are other tables: the file was replaced or filled anew."""
+"""A state whose change means that vectors are gone or the tables are others: the file was replaced or filled anew."""
 _Key: TypeAlias = tuple[str, str]
 
 
 def stored(vector: Vector) -> bytes:
-    """Little-endian float32, whatever the machine."""
+    """The vector as little-endian float32, whatever the machine."""
     if sys.byteorder == "big":
         vector = array("f", vector)
         vector.byteswap()
@@ -56,7 +56,7 @@ class _Matrix:
     uuids: list[str]
     owners: list[str]
     rows: "np.ndarray"
-    """With room at the end: the first ``len(uuids)`` rows count."""
+    """Rows with room at the end: the first ``len(uuids)`` count."""
 
     @property
     def unit_rows(self) -> "np.ndarray":
@@ -77,7 +77,7 @@ class VectorCache:
         self._lock = threading.Lock()
 
     def forget(self) -> None:
-        """The vectors are others now."""
+        """Drop the matrices, because the vectors are others now."""
         with self._lock:
             self._matrices.clear()
 

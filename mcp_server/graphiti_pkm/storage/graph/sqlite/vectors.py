@@ -20,13 +20,13 @@ _MORE = 8
 
 
 def dimension(db: sqlite3.Connection) -> int | None:
-    """Of the vectors in the file; None while there are none."""
+    """The dimension of the vectors in the file; None while there are none."""
     found = values.one(db, "SELECT value FROM graph_meta WHERE key = 'dimension'")
     return int(found[0]) if found else None
 
 
 def is_comparable(db: sqlite3.Connection, vector: Vector) -> bool:
-    """False when nothing can be near. Raises EmbeddingMismatch for another dimension than the file's."""
+    """Whether anything can be near. Raises EmbeddingMismatch for another dimension than the file's."""
     return checks.is_comparable(vector, dimension(db), "memory")
 
 
@@ -59,7 +59,7 @@ def ranked(
 def nearest(
     batches: Iterator[list[tuple[float, str, str]]], passing: Callable[[list[str]], set[str]], limit: int
 ) -> dict[str, float]:
-    """Uuid to cosine of the nearest that pass, best first."""
+    """Uuid to cosine of the nearest records that pass, best first."""
     found: dict[str, float] = {}
     for batch in batches:
         fit = passing([uuid for _, uuid, _ in batch])
@@ -74,7 +74,7 @@ def nearest(
 def nearest_entities(
     db: sqlite3.Connection, cache: VectorCache, vector: Vector, wanted: EntityFilter, limit: int
 ) -> dict[str, float]:
-    """By the embeddings of their names."""
+    """The nearest entities by the embeddings of their names."""
     if not is_comparable(db, vector):
         return {}
     where, parameters = lookups.entity_condition(wanted)
@@ -89,7 +89,7 @@ def nearest_entities(
 def nearest_facts(
     db: sqlite3.Connection, cache: VectorCache, vector: Vector, wanted: FactFilter, limit: int
 ) -> dict[str, float]:
-    """By their embeddings."""
+    """The nearest facts by their embeddings."""
     if not is_comparable(db, vector):
         return {}
     asked = facts.condition(wanted)
@@ -105,7 +105,7 @@ def nearest_facts(
 def nearest_episodes(
     db: sqlite3.Connection, cache: VectorCache, vector: Vector, wanted: EpisodeFilter, limit: int
 ) -> dict[str, EpisodeHit]:
-    """By their best passage."""
+    """The nearest episodes by their best passages."""
     if not is_comparable(db, vector):
         return {}
     where, parameters = episodes.matched(wanted)

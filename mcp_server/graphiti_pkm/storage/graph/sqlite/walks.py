@@ -100,7 +100,7 @@ def _part(fact: Fact, episode: Row, passages: Sequence[_Passage]) -> tuple[_Key,
 
 
 def _near(parts: dict[_Key, FactSource]) -> dict[_Key, FactSource]:
-    """Without those less than half as near as the best, but for the best of each episode."""
+    """The passages without those less than half as near as the best, but with the best of each episode."""
     best: dict[str, int] = {}
     for _, score, _, uuid, _ in parts:
         best[uuid] = max(score, best.get(uuid, NOT_COMPARED))
@@ -154,7 +154,7 @@ def _facts_of(db: sqlite3.Connection, uuids: Sequence[str]) -> int:
 def shortest_paths(
     db: sqlite3.Connection, source_uuid: str, target_uuid: str, wanted: FactFilter, max_hops: int, limit: int
 ) -> list[tuple[Fact, ...]]:
-    """Ways of fewest facts."""
+    """Paths with the fewest facts."""
     if source_uuid == target_uuid:
         return []
     asked = _joining(wanted)
@@ -170,7 +170,7 @@ _LISTED = "ORDER BY {current} DESC, f.starts DESC, f.created_at DESC, f.uuid"
 
 
 def _joined(db: sqlite3.Connection, asked: facts.Condition, one_uuid: str, other_uuid: str) -> Fact:
-    """Of the facts between two entities, in either direction, the one that connections list first."""
+    """The fact between two entities, in either direction, that connections list first."""
     row = db.execute(
         f"""SELECT {asked.columns} FROM fact f {facts.ENDS} {asked.join}
         WHERE f.uuid IN (SELECT uuid FROM fact WHERE source_uuid = :one AND target_uuid = :other
@@ -189,7 +189,7 @@ def neighbourhood(
     max_entities: int,
     max_facts: int,
 ) -> Neighbourhood:
-    """Ring by ring around some entities, with the facts among all of them."""
+    """The entities around some others, ring by ring, with the facts among all of them."""
     asked = _joining(wanted)
     seeds = list(dict.fromkeys(entity_uuids))
     rings, seen, left_out = [seeds], list(seeds), 0

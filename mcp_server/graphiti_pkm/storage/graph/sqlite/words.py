@@ -30,7 +30,7 @@ def prefix(group_number: int, kind: str) -> str:
 
 
 def put(db: sqlite3.Connection, before: str, record_uuid: str, part: str, words: str) -> None:
-    """The words of a record, or of one of its names (``part``), in place of those it had."""
+    """Index the words of a record, or of one of its names (``part``), in place of its former ones."""
     old = values.one(db, "SELECT id, words FROM search_text WHERE record_uuid = ? AND part = ?", (record_uuid, part))
     if old is not None and old["words"] == words:
         return
@@ -45,7 +45,7 @@ def put(db: sqlite3.Connection, before: str, record_uuid: str, part: str, words:
 
 
 def remove(db: sqlite3.Connection, before: str, record_uuid: str, kept_parts: Sequence[str] = ()) -> None:
-    """All words of a record but those of some of its parts."""
+    """Remove all words of a record but those of some of its parts."""
     for row in db.execute("SELECT id, part, words FROM search_text WHERE record_uuid = ?", (record_uuid,)).fetchall():
         if row["part"] not in kept_parts:
             _unindex(db, before, row["id"], row["words"])
@@ -53,13 +53,13 @@ def remove(db: sqlite3.Connection, before: str, record_uuid: str, kept_parts: Se
 
 
 def remove_parts(db: sqlite3.Connection, before: str, record_uuid: str, parts: Sequence[str]) -> None:
-    """The words of some parts of a record."""
+    """Remove the words of some parts of a record."""
     held = db.execute("SELECT part FROM search_text WHERE record_uuid = ?", (record_uuid,))
     remove(db, before, record_uuid, [row["part"] for row in held.fetchall() if row["part"] not in parts])
 
 
 def _unindex(db: sqlite3.Connection, before: str, number: int, words: str) -> None:
-    """A contentless index has to be given the words that it is to forget."""
+    """Remove words from the index, which has no content and must be told which words to forget."""
     db.execute(
         "INSERT INTO word_index (word_index, rowid, text) VALUES ('delete', ?, ?)", (number, _prefixed(before, words))
     )
@@ -103,7 +103,7 @@ def _asked(db: sqlite3.Connection, terms: Sequence[str], group_ids: Sequence[str
 
 
 class Found(NamedTuple):
-    """What the hits are, and which of them count."""
+    """The hits of a search, and which of them count."""
 
     table: str
     where: str
@@ -112,14 +112,14 @@ class Found(NamedTuple):
 
 
 def search_entities(db: sqlite3.Connection, terms: Sequence[str], wanted: EntityFilter, limit: int) -> dict[str, float]:
-    """By names, aliases and summaries."""
+    """Entities found by names, aliases and summaries."""
     where, parameters = lookups.entity_condition(wanted)
     found = Found("entity n ON n.uuid = h.uuid", where, "n.created_at", parameters)
     return search(db, terms, wanted.group_ids, ENTITY, found, limit)
 
 
 def search_facts(db: sqlite3.Connection, terms: Sequence[str], wanted: FactFilter, limit: int) -> dict[str, float]:
-    """By relation names and texts."""
+    """Facts found by relation names and texts."""
     asked = facts.condition(wanted)
     found = Found(f"fact f ON f.uuid = h.uuid {asked.join}", asked.where, "f.created_at", asked.values)
     return search(db, terms, wanted.group_ids, FACT, found, limit)
@@ -128,7 +128,7 @@ def search_facts(db: sqlite3.Connection, terms: Sequence[str], wanted: FactFilte
 def search_episodes(
     db: sqlite3.Connection, terms: Sequence[str], wanted: EpisodeFilter, limit: int
 ) -> dict[str, float]:
-    """By names and contents."""
+    """Episodes found by names and contents."""
     where, parameters = episodes.matched(wanted)
     found = Found("episode e ON e.uuid = h.uuid", where, "e.valid_at", parameters)
     return search(db, terms, wanted.group_ids, EPISODE, found, limit)
@@ -137,7 +137,7 @@ def search_episodes(
 def search(
     db: sqlite3.Connection, terms: Sequence[str], group_ids: Sequence[str], kind: str, found: Found, limit: int
 ) -> dict[str, float]:
-    """By the rarer words, and by all if these do not fill the limit; of equal weight the newest."""
+    """Hits of the rarer words, and of all words if these do not fill the limit; of equal weight the newest."""
     words = _asked(db, terms, group_ids, kind)
     if not words:
         return {}

@@ -49,7 +49,7 @@ def apply(db: sqlite3.Connection, intent: WriteIntent, given: Vectors) -> None:
 
 
 def applied(db: sqlite3.Connection, write_uuids: Sequence[str]) -> set[str]:
-    """Those whose marker is there."""
+    """The writes whose marker is there."""
     found = db.execute(
         "SELECT w.uuid FROM json_each(?) u JOIN applied_write w ON w.uuid = u.value",
         (as_list(dict.fromkeys(write_uuids)),),
@@ -90,20 +90,20 @@ class _Write(Tables):
             self.db.executemany("UPDATE episode SET corrected = ? WHERE uuid = ?", [(corrected, u) for u in uuids])
         if intent.forgets is not None:
             self._forget(intent.forgets)
-        self._tell_groups()
+        self._record_groups()
         self._delete(intent.deletions)
         if intent.deletions.entities:
             self.renamed.add(intent.group_id)
         self.tell_names()
 
-    def _tell_groups(self) -> None:
-        """That groups hold something, and when this one was written to; a clock that is set back moves nothing."""
+    def _record_groups(self) -> None:
+        """Marks the groups as non-empty and records the time of the write, unless the clock was set back."""
         intent = self._intent
         holding = (*(one.group_id for one in intent.episodes), *(one.group_id for one in intent.entities))
         for group in dict.fromkeys(holding):
-            self.number(group)
+            self.group_number(group)
             self.db.execute("UPDATE groups SET holds = 1 WHERE group_id = ?", (group,))
-        self.number(intent.group_id)
+        self.group_number(intent.group_id)
         self.db.execute(
             "UPDATE groups SET recorded_at = max(coalesce(recorded_at, ?1), ?1) WHERE group_id = ?2",
             (micros(intent.recorded_at), intent.group_id),
@@ -187,7 +187,7 @@ class _Write(Tables):
         self._put_vector(ENTITY, entity.uuid, entity.group_id, entity.uuid)
 
     def _name(self, name: Name) -> None:
-        """The first holder of a key stays, as first spelt; spellings gather."""
+        """Write a name: the first holder of a key stays, as first spelt; spellings gather."""
         checked_text(name.text)
         self.renamed.add(name.group_id)
         held = values.one(self.db, "SELECT entity_uuid, spellings FROM name WHERE key = ?", (checked_text(name.key),))
@@ -251,7 +251,7 @@ class _Write(Tables):
         self._put_vector(FACT, fact.uuid, fact.group_id, fact.uuid)
 
     def _fact_update(self, update: FactUpdate) -> None:
-        """A quote or an earlier telling that the update does not give stays as it is."""
+        """Write an updated fact; a quote or an earlier time of telling that the update does not give stays."""
         checked_text(update.quote or "")
         changed = self.db.execute(
             """UPDATE fact SET valid_at = ?, invalid_at = ?, expired_at = ?, voided = ?,
@@ -277,7 +277,7 @@ class _Write(Tables):
             self.set_fact_episodes(update.uuid, update.episodes)
 
     def _change(self, change: FactChange, place: int) -> None:
-        """The ends stay with the event when the fact goes: so it is still found among the changes of an entity."""
+        """Write a change with the ends of its fact, so that an entity's changes include it when the fact is gone."""
         ends = values.one(self.db, "SELECT source_uuid, target_uuid FROM fact WHERE uuid = ?", (change.fact_uuid,))
         self.upsert(
             "change",
@@ -307,7 +307,7 @@ class _Write(Tables):
         self._settle(change)
 
     def _lose_names(self, change: FactChange) -> None:
-        """The names that an update changes or removes; those that it gives follow among the names of the write."""
+        """Remove the names that an update changes or removes; new ones follow among the names of the write."""
         for name in change.entity_before.names if change.entity_before else ():
             self.renamed.add(name.group_id)
             lost = self.db.execute(
@@ -318,7 +318,7 @@ class _Write(Tables):
                 words.remove_parts(self.db, self.prefix(name.group_id, ENTITY), name.entity_uuid, parts)
 
     def _settle(self, change: FactChange) -> None:
-        """The differences and mentions of an update; of what is not there any more there are none."""
+        """Write the differences and mentions of an update, except those of records that no longer exist."""
         before, after, uuid = change.entity_before, change.entity_after, change.fact_uuid
         if before is None or after is None:
             return
@@ -425,7 +425,7 @@ class _Write(Tables):
             self._forget_updates(uuid)
 
     def _forget_updates(self, entity_uuid: str) -> None:
-        """What the entity was before and after its updates, without what is forgotten."""
+        """Remove what is forgotten from the states of the entity before and after its updates."""
         found = self.db.execute(
             f"SELECT {values.CHANGE_COLUMNS} FROM change c WHERE c.fact_uuid = ? AND c.entity_after IS NOT NULL",
             (entity_uuid,),
@@ -438,7 +438,7 @@ class _Write(Tables):
             )
 
     def _keep_names(self, left: RemainingNames) -> None:
-        """All but those that stay."""
+        """Remove all names but those that stay."""
         self.renamed.add(self._intent.group_id)
         db, entity = self.db, left.entity_uuid
         kept = {name.key: name for name in left.names}
@@ -450,7 +450,7 @@ class _Write(Tables):
         words.remove(db, self.prefix(self._intent.group_id, ENTITY), entity, parts)
 
     def _delete(self, gone: Deletions) -> None:
-        """That something became of a deleted fact stays in the record, without words."""
+        """Delete records. That something became of a deleted fact stays in the record, without words."""
         db = self.db
         for uuid in gone.facts:
             db.execute("UPDATE change SET reason = NULL WHERE fact_uuid = ?", (uuid,))

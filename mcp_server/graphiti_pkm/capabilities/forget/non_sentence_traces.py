@@ -12,8 +12,8 @@ from graphiti_pkm.core.ports.erasing import RowContent
 
 
 @dataclass(frozen=True)
-class Beside:
-    """Data other than sentences that states it, anywhere in the group's rows, as the graph has it now."""
+class NonSentenceTraces:
+    """Data other than sentences that contains the forgotten words, anywhere in the group, as the graph has it."""
 
     episodes: Mapping[str, Episode] = field(default_factory=dict)
     """Episodes that contain it in a spelling that full text does not find."""
@@ -24,14 +24,14 @@ class Beside:
     typed: frozenset[str] = frozenset()
     """Entities with it in a present or former type or in the name of an attribute."""
     only_kept: frozenset[str] = frozenset()
-    """Such facts that only the journal still has."""
+    """Facts with it that only the journal still has."""
     sagas: Sequence[Saga] = ()
     members: frozenset[str] = frozenset()
     """Members of communities with it in the name or summary."""
 
 
-class BesideLook:
-    """Collects them from the rows of the journal, because full text does not contain all of them."""
+class NonSentenceCollector:
+    """Collects ``NonSentenceTraces`` from the rows of the journal, because full text does not contain all of them."""
 
     def __init__(
         self, says: TextPredicate, without: Callable[[str], str], known: Collection[str], forms: NameForms | None = None
@@ -50,7 +50,7 @@ class BesideLook:
         self.members: set[str] = set()
 
     def take(self, rows: Iterable[RowContent]) -> None:
-        """Rows in order."""
+        """Examine rows, oldest first."""
         for row in rows:
             self._take_episodes(row.intent.episodes)
             self._take_facts(row.intent.facts)

@@ -1,4 +1,4 @@
-"""What a write makes fall: entities that it says to be superseded or dropped, and facts that it ends."""
+"""What a write drops or ends: entities that it calls superseded or dropped, and facts that it ends."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -9,41 +9,41 @@ from graphiti_pkm.core.facts import rules
 from graphiti_pkm.core.facts.statuses import DROPPED, class_of_status, is_superseding, status_of_fact
 from graphiti_pkm.core.model.answers import Attention
 from graphiti_pkm.core.model.records import Fact
-from graphiti_pkm.core.reading.resting import RestingFacts
+from graphiti_pkm.core.reading.dependents import DependentsReader
 
 _MOST_ENTITIES = 5
 
 
-async def still_resting(
-    facts: RestingFacts, plan: WritePlan, writer: AttentionWriter, now: datetime
+async def report_dependents(
+    facts: DependentsReader, plan: WritePlan, writer: AttentionWriter, now: datetime
 ) -> list[Attention]:
-    """A report for each entity that falls by the write, and one for all facts that end by it."""
+    """A notice for each entity that the write drops, and one for all facts that it ends."""
     group_id, world = plan.episode.group_id, plan.world
     reports = []
-    entities = dict(_fallen_entities(plan, now))
+    entities = dict(_dropped_entities(plan, now))
     for uuid, fact in list(entities.items())[:_MOST_ENTITIES]:
-        resting = await facts.on_entity(group_id, uuid, now, world.touched)
-        if resting.facts:
-            reports.append(writer.still_rests(fact, rules.known_from(fact), resting))
-    ended = list(_fallen_facts(plan))
-    resting = await facts.on_facts(group_id, (fact.uuid for fact in ended), now, world.touched)
-    if resting.facts:
+        dependents = await facts.on_entity(group_id, uuid, now, world.touched)
+        if dependents.facts:
+            reports.append(writer.still_rests(fact, rules.known_from(fact), dependents))
+    ended = list(_dropped_facts(plan))
+    dependents = await facts.on_facts(group_id, (fact.uuid for fact in ended), now, world.touched)
+    if dependents.facts:
         causes = {fact.uuid: fact for fact in ended}
-        fallen = causes[resting.facts[0].cause_uuid or ""]
-        reports.append(writer.still_rests(fallen, fallen.invalid_at, resting))
+        dropped = causes[dependents.facts[0].cause_uuid or ""]
+        reports.append(writer.still_rests(dropped, dropped.invalid_at, dependents))
     return reports
 
 
-def _fallen_entities(plan: WritePlan, now: datetime) -> Iterator[tuple[str, Fact]]:
-    """Known entities with the fact that says so."""
+def _dropped_entities(plan: WritePlan, now: datetime) -> Iterator[tuple[str, Fact]]:
+    """Known entities that the write drops, each with the fact that says so."""
     new = {one.entity.uuid for one in plan.resolved if one.is_new}
     for fact in plan.world.created:
-        uuid = _fallen_by(fact, now)
+        uuid = _entity_dropped_by(fact, now)
         if uuid is not None and uuid not in new:
             yield uuid, fact
 
 
-def _fallen_by(fact: Fact, now: datetime) -> str | None:
+def _entity_dropped_by(fact: Fact, now: datetime) -> str | None:
     if is_superseding(fact.relation):
         return fact.target_uuid if fact.kind == "event" or rules.is_current(fact, now) else None
     word = status_of_fact(fact)
@@ -51,8 +51,8 @@ def _fallen_by(fact: Fact, now: datetime) -> str | None:
     return fact.source_uuid if is_dropped else None
 
 
-def _fallen_facts(plan: WritePlan) -> Iterator[Fact]:
-    """Facts that ended or were wrong; not those of which only a date was wrong."""
+def _dropped_facts(plan: WritePlan) -> Iterator[Fact]:
+    """Facts that the write ends or calls wrong; not those of which only a date was wrong."""
     facts = {fact.uuid: fact for fact in (*plan.world.known, *plan.world.created)}
     for one in plan.retirements.answers:
         old, new = facts[one.uuid], facts.get(one.replaced_by or "")

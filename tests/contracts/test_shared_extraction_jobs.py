@@ -1,4 +1,4 @@
-"""Contract of ``SharedReadings``: whose a reading is, what ends it, and who takes over from a server that is gone."""
+"""Contract of ``SharedExtractionJobs``: who owns a job, what ends it, and who takes over from a lost server."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import pytest
 from tests.builders import GROUP, OTHER_GROUP, a_write, an_episode, new_uuid
 from tests.fakes import FakeGraph
-from tests.fakes.shared_readings import FakeReadings
+from tests.fakes.shared_extraction_jobs import FakeSharedExtractionJobs
 
 from graphiti_pkm.core.model.records import Deletions, Episode, EpisodeText, ExtractJob, Forgetting, WriteKind
 from graphiti_pkm.core.ports.graph import Graph
-from graphiti_pkm.core.ports.takeover import SharedReading, SharedReadings
+from graphiti_pkm.core.ports.takeover import SharedExtractionJob, SharedExtractionJobs
 from graphiti_pkm.storage.graph.store import GraphStore
 
 LONG, NONE = 600.0, 0.0
@@ -22,7 +22,7 @@ class Host:
     """One server on the database that all share."""
 
     graph: Graph
-    readings: SharedReadings
+    readings: SharedExtractionJobs
 
     async def tell(self, *episodes: Episode, **job: object) -> list[ExtractJob]:
         """Store episodes that a model is to read."""
@@ -30,7 +30,7 @@ class Host:
         await self.graph.writer.apply(a_write(*episodes, extractions=tuple(jobs)), {})
         return jobs
 
-    async def latest(self, episode: Episode) -> SharedReading | None:
+    async def latest(self, episode: Episode) -> SharedExtractionJob | None:
         return await self.readings.of_episode(episode.uuid, [episode.group_id])
 
     async def owned(self) -> list[str]:
@@ -58,11 +58,11 @@ async def hosts(shared_graph: "GraphStore | FakeGraph") -> AsyncIterator[Hosts]:
         if isinstance(shared_graph, FakeGraph):
             fake = FakeGraph(name)
             fake.tables = shared_graph.tables
-            return Host(fake, FakeReadings(fake._db, name))
+            return Host(fake, FakeSharedExtractionJobs(fake._db, name))
         store = GraphStore(shared_graph._opened.open_database, server=name)
         stores.append(store)
-        assert store.shared_readings is not None
-        return Host(store, store.shared_readings)
+        assert store.shared_extraction_jobs is not None
+        return Host(store, store.shared_extraction_jobs)
 
     yield host
     for store in stores:

@@ -7,7 +7,7 @@ import pytest
 from tests.builders import at
 from tests.worlds.writing_world import WritingWorld, attention, ready_calls, the
 
-from graphiti_pkm.core.model.told_dates import TOLD_END, TOLD_START
+from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS
 from graphiti_pkm.errors import InvalidInput
 
 NOW = at(2026, 3, 10)
@@ -80,7 +80,7 @@ async def test_a_refined_plan_keeps_no_stale_words(world: WritingWorld) -> None:
     await told(world, {**TRIP, "valid_at": "by autumn 2027"})
     assert await told(world, {**TRIP, "valid_at": "2027-10-05"}) == ["planned for 2027-10-05"]
     (plan,) = world.facts
-    assert TOLD_START not in plan.attributes
+    assert START_WORDS not in plan.attributes
 
 
 @pytest.mark.parametrize("fact", [ACME, RUN])
@@ -112,7 +112,7 @@ async def test_what_a_fact_ended_ends_as_precisely_and_follows_it(world: Writing
     await told(world, ACME, reference_time="2010-01-01")
     await told(world, {**BETA, "valid_at": "2017", "replaces": "Acme"})
     old = world.fact("me WORKS_AT Acme")
-    assert (old.invalid_at, old.attributes.get(TOLD_END)) == (at(2017), "2017")
+    assert (old.invalid_at, old.attributes.get(END_WORDS)) == (at(2017), "2017")
     await told(world, {**BETA, "valid_at": "2017-05-03"})
     assert world.fact("me WORKS_AT Acme").invalid_at == at(2017, 5, 3)
 

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from graphiti_pkm.core.model.saga_records import Saga
-from graphiti_pkm.core.ports.digests import CommunityDigest, Member
 from graphiti_pkm.core.ports.extraction import ModelLedger, Usage
 from graphiti_pkm.core.ports.graph import Graph
+from graphiti_pkm.core.ports.summaries import CommunityText, Member
 
 
-class FakeDigester:
-    """The port ``Digester`` over a graph; ``fail_next`` the next calls in turn."""
+class FakeSummarizer:
+    """The port ``Summarizer`` over a graph; ``fail_next`` the next calls in turn."""
 
     def __init__(self, graph: Graph, batch: int = 20) -> None:
         self._graph = graph
@@ -41,10 +41,10 @@ class FakeDigester:
             }
         )
 
-    async def describe(self, members: Sequence[Member], ledger: ModelLedger) -> CommunityDigest:
+    async def describe(self, members: Sequence[Member], ledger: ModelLedger) -> CommunityText:
         self.read.append(list(members))
         names = ", ".join(one.name for one in members)
-        return CommunityDigest(name=f"About {names}", summary=await self._asked(names, ledger))
+        return CommunityText(name=f"About {names}", summary=await self._asked(names, ledger))
 
     async def _asked(self, text: str, ledger: ModelLedger) -> str:
         if (kept := await ledger.recorded(text)) is not None:

@@ -16,15 +16,15 @@ class Member(Record):
     text: str
 
 
-class CommunityDigest(Record):
+class CommunityText(Record):
     """The name of a community and its summary."""
 
     name: str
     summary: str
 
 
-class Digester(Protocol):
-    """A model with Graphiti's prompts; does not write to the graph. Raises as ``Extractor``."""
+class Summarizer(Protocol):
+    """A model that summarises with Graphiti's prompts; does not write to the graph. Raises as ``Extractor``."""
 
     @property
     def model(self) -> str: ...
@@ -33,6 +33,6 @@ class Digester(Protocol):
         """The saga with a summary that also covers its next episodes; None if there are none."""
         ...
 
-    async def describe(self, members: Sequence[Member], ledger: ModelLedger) -> CommunityDigest:
+    async def describe(self, members: Sequence[Member], ledger: ModelLedger) -> CommunityText:
         """Describe one community."""
         ...

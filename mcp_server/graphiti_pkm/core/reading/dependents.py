@@ -1,4 +1,4 @@
-"""What still rests on something that has fallen: facts and plans that follow from it, or that its own note told."""
+"""Facts that depend on a dropped entity or an ended fact: they follow from it, or its own episode stated them."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
@@ -12,8 +12,8 @@ from graphiti_pkm.core.model.queries import EpisodeFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.core.ports.graph import Graph
 
-MOST_RESTING = 5
-_MOST_FALLEN = 100
+MOST_DEPENDENTS = 5
+_MOST_DROPPED = 100
 _READ = 50
 """Facts read of one entity, and of its first note."""
 _ABOUT_ITSELF = frozenset(
@@ -26,48 +26,48 @@ _OF_ITS_TARGET = frozenset(map(normalise_name, ("DECIDED", "PROPOSED")))
 
 
 @dataclass(frozen=True)
-class Resting:
+class Dependents:
     """Facts that may not hold any more, and how many there are."""
 
     facts: tuple[Fact, ...]
     total: int
 
 
-class RestingFacts:
-    """Reads what rests on what has fallen; the write that makes it fall need not be stored yet."""
+class DependentsReader:
+    """Reads what depends on something that is dropped or ended; the write that does so need not be stored yet."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
 
     async def on_facts(
-        self, group_id: str, fallen: Iterable[str], now: datetime, is_settled: Callable[[str], bool]
-    ) -> Resting:
+        self, group_id: str, dropped: Iterable[str], now: datetime, is_settled: Callable[[str], bool]
+    ) -> Dependents:
         """Current facts and open plans that follow from these facts; ``is_settled``: those the same write concerns."""
-        uuids = tuple(dict.fromkeys(fallen))[:_MOST_FALLEN]
-        return _settled(await self._following(group_id, uuids, now), is_settled) if uuids else Resting((), 0)
+        uuids = tuple(dict.fromkeys(dropped))[:_MOST_DROPPED]
+        return _settled(await self._following(group_id, uuids, now), is_settled) if uuids else Dependents((), 0)
 
     async def on_entity(
         self, group_id: str, entity_uuid: str, now: datetime, is_settled: Callable[[str], bool]
-    ) -> Resting:
-        """What follows from an entity first, then what is said and planned of it, and what its first note told."""
+    ) -> Dependents:
+        """Facts that follow from an entity, then those that have it as an end, then those of its first note."""
         following, around, told = await asyncio.gather(
             self._following(group_id, (entity_uuid,), now),
             self._about(group_id, entity_uuid, now),
             self._told_with(group_id, entity_uuid, now),
         )
-        beside = [fact for fact in (*around, *told) if normalise_name(fact.relation) not in _ABOUT_ITSELF]
+        nearby = [fact for fact in (*around, *told) if normalise_name(fact.relation) not in _ABOUT_ITSELF]
         unsettled = _settled(following, is_settled)
         known = {fact.uuid for fact in following.facts}
-        more = {fact.uuid: fact for fact in beside if fact.uuid not in known and not is_settled(fact.uuid)}
+        more = {fact.uuid: fact for fact in nearby if fact.uuid not in known and not is_settled(fact.uuid)}
         facts = (*unsettled.facts, *more.values())
-        return Resting(facts[:MOST_RESTING], unsettled.total + len(more))
+        return Dependents(facts[:MOST_DEPENDENTS], unsettled.total + len(more))
 
-    async def _following(self, group_id: str, uuids: tuple[str, ...], now: datetime) -> Resting:
+    async def _following(self, group_id: str, uuids: tuple[str, ...], now: datetime) -> Dependents:
         wanted = FactFilter(group_ids=(group_id,), now=now, because_of=uuids)
         pages = await asyncio.gather(
             *(self._graph.facts.group_facts(one, Window(limit=_READ)) for one in _open(wanted))
         )
-        return Resting(tuple(fact for page in pages for fact in page.facts), sum(page.total for page in pages))
+        return Dependents(tuple(fact for page in pages for fact in page.facts), sum(page.total for page in pages))
 
     async def _about(self, group_id: str, entity_uuid: str, now: datetime) -> list[Fact]:
         wanted = FactFilter(group_ids=(group_id,), now=now)
@@ -77,7 +77,7 @@ class RestingFacts:
         return [fact for page in pages for fact in page.facts]
 
     async def _told_with(self, group_id: str, entity_uuid: str, now: datetime) -> list[Fact]:
-        """Of the entity's first note; it is only about the entity if nothing else is superseded or decided in it."""
+        """Facts of the entity's first note, if that supersedes or decides nothing else."""
         oldest = EpisodeFilter(group_ids=(group_id,))
         page = await self._graph.episodes.timeline(entity_uuid, oldest, Window(limit=1, newest=False))
         first = [episode.uuid for episode in page.episodes]
@@ -101,7 +101,7 @@ def _open(wanted: FactFilter) -> tuple[FactFilter, FactFilter]:
     return wanted.model_copy(update={"only_current": True}), wanted.model_copy(update={"status": "planned"})
 
 
-def _settled(found: Resting, is_settled: Callable[[str], bool]) -> Resting:
+def _settled(found: Dependents, is_settled: Callable[[str], bool]) -> Dependents:
     settled = sum(is_settled(fact.uuid) for fact in found.facts)
     facts = [fact for fact in found.facts if not is_settled(fact.uuid)]
-    return Resting(tuple(facts[:MOST_RESTING]), found.total - settled)
+    return Dependents(tuple(facts[:MOST_DEPENDENTS]), found.total - settled)

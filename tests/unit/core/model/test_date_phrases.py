@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from tests.builders import at
 
-from graphiti_pkm.core.model.told_dates import Lean, date_at, told_date, words_at
+from graphiti_pkm.core.model.date_phrases import YearChoice, date_at, parse_date_phrase, words_at
 from graphiti_pkm.errors import InvalidInput
 
 TUESDAY = at(2026, 3, 10, 9)
@@ -94,27 +94,29 @@ REFUSED = [
 
 @pytest.mark.parametrize(("text", "start", "end", "words"), FORMS)
 def test_a_date_is_a_period_and_keeps_its_words(text: str, start: datetime, end: datetime, words: str | None) -> None:
-    found = told_date(text, UTC, "valid_at", TUESDAY)
+    found = parse_date_phrase(text, UTC, "valid_at", TUESDAY)
     assert (found.start, found.end, found.words) == (start, end, words)
 
 
 @pytest.mark.parametrize("words", sorted({words for *_, words in FORMS if words}))
 def test_what_is_shown_is_read_again_without_a_note(words: str) -> None:
-    assert told_date(words, UTC, "valid_at", None).words == words
+    assert parse_date_phrase(words, UTC, "valid_at", None).words == words
 
 
-@pytest.mark.parametrize(("text", "lean", "start"), YEARS)
-def test_a_year_that_is_not_said_is_the_one_that_the_note_decides(text: str, lean: Lean, start: datetime) -> None:
-    assert told_date(text, UTC, "valid_at", TUESDAY, lean).start == start
+@pytest.mark.parametrize(("text", "choice", "start"), YEARS)
+def test_a_year_that_is_not_said_is_the_one_that_the_note_decides(
+    text: str, choice: YearChoice, start: datetime
+) -> None:
+    assert parse_date_phrase(text, UTC, "valid_at", TUESDAY, choice).start == start
 
 
 @pytest.mark.parametrize(("text", "why"), REFUSED)
 def test_nothing_is_guessed(text: str, why: str | None) -> None:
     if why is None:  # far away, but in the calendar
-        assert told_date(text, UTC, "valid_at", TUESDAY)
+        assert parse_date_phrase(text, UTC, "valid_at", TUESDAY)
         return
     with pytest.raises(InvalidInput) as refused:
-        told_date(text, UTC, "facts[0].valid_at", TUESDAY)
+        parse_date_phrase(text, UTC, "facts[0].valid_at", TUESDAY)
     assert refused.value.message.startswith("facts[0].valid_at: ")
     assert why in refused.value.message
     assert refused.value.message.endswith("Nothing was stored.")
@@ -123,16 +125,16 @@ def test_nothing_is_guessed(text: str, why: str | None) -> None:
 @pytest.mark.parametrize("text", ["in 3 months", "yesterday", "last week", "two years ago"])
 def test_nothing_counts_from_a_note_before_1900_or_from_none(text: str) -> None:
     with pytest.raises(InvalidInput, match=r"reference_time before 1900; say the date itself\. Nothing was stored"):
-        told_date(text, UTC, "valid_at", at(1899, 12, 31))
+        parse_date_phrase(text, UTC, "valid_at", at(1899, 12, 31))
     with pytest.raises(InvalidInput, match="say the date itself"):
-        told_date(text, UTC, "valid_at", None)
+        parse_date_phrase(text, UTC, "valid_at", None)
 
 
 def test_days_are_those_of_the_zone() -> None:
     oslo = ZoneInfo("Europe/Oslo")
     late = at(2026, 3, 9, 23, 30)  # the tenth in Oslo
-    assert told_date("yesterday", oslo, "valid_at", late).start == at(2026, 3, 8, 23)
-    assert told_date("May 2017", oslo, "valid_at", late).start == at(2017, 4, 30, 22)
+    assert parse_date_phrase("yesterday", oslo, "valid_at", late).start == at(2026, 3, 8, 23)
+    assert parse_date_phrase("May 2017", oslo, "valid_at", late).start == at(2017, 4, 30, 22)
 
 
 def test_words_belong_to_one_instant() -> None:
@@ -145,10 +147,10 @@ def test_words_belong_to_one_instant() -> None:
 
 
 def test_a_date_holds_a_more_precise_one_within_it() -> None:
-    year, month, other = (told_date(text, UTC, "valid_at", None) for text in ("2017", "May 2017", "2018-01-01"))
-    by = told_date("by autumn 2027", UTC, "valid_at", None)
+    year, month, other = (parse_date_phrase(text, UTC, "valid_at", None) for text in ("2017", "May 2017", "2018-01-01"))
+    by = parse_date_phrase("by autumn 2027", UTC, "valid_at", None)
     assert year.holds(month)
     assert not month.holds(year)
     assert not year.holds(other)
     assert by.holds(month)  # it has no beginning
-    assert not by.holds(told_date("2027-12-01", UTC, "valid_at", None))
+    assert not by.holds(parse_date_phrase("2027-12-01", UTC, "valid_at", None))

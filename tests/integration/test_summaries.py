@@ -23,7 +23,7 @@ from graphiti_pkm.capabilities.forget.tools import FORGETTING
 from graphiti_pkm.capabilities.remember.tools import WRITING
 from graphiti_pkm.capabilities.sagas.assembly import COMMUNITIES
 from graphiti_pkm.capabilities.sagas.requests import BuildCommunities, SummarizeSaga
-from graphiti_pkm.capabilities.sagas.tools import DIGESTS
+from graphiti_pkm.capabilities.sagas.tools import SUMMARIES
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.answers import AddMemoryResponse
 from graphiti_pkm.core.model.requests import AddMemory
@@ -112,7 +112,7 @@ def calls(model: ScriptedModel, schema: str) -> int:
 
 
 async def test_a_saga_is_summarised_in_steps(memory: Memory, scripted_model: ScriptedModel) -> None:
-    summarize = memory.services[DIGESTS].summarize_saga
+    summarize = memory.services[SUMMARIES].summarize_saga
     for body in ("Anna Berg WORKS_AT Acme.", "Tom Vance WORKS_AT Acme."):
         await told(memory, body, "Acme")
     first = await summarize(LOCAL, SummarizeSaga(saga_name="acme"))
@@ -133,7 +133,7 @@ async def test_graphiti_reads_a_saga_and_finds_communities(on_neo4j: tuple[Memor
     memory, graphiti = on_neo4j
     for body in ("Anna Berg WORKS_AT Acme.", "Tom Vance WORKS_AT Acme."):
         await told(memory, body, "Acme")
-    saga = await memory.services[DIGESTS].summarize_saga(LOCAL, SummarizeSaga(saga_name="Acme"))
+    saga = await memory.services[SUMMARIES].summarize_saga(LOCAL, SummarizeSaga(saga_name="Acme"))
     node = await SagaNode.get_by_uuid(graphiti.driver, saga.uuid)
     assert (node.name, node.summary, node.group_id) == ("Acme", saga.summary, "default")
     assert node.last_summarized_at is not None
@@ -141,7 +141,7 @@ async def test_graphiti_reads_a_saga_and_finds_communities(on_neo4j: tuple[Memor
     assert (await graphiti.summarize_saga(saga.uuid)).summary == saga.summary
 
     await teams(memory)
-    one = (await memory.services[DIGESTS].build_communities(LOCAL, BuildCommunities())).communities[0]
+    one = (await memory.services[SUMMARIES].build_communities(LOCAL, BuildCommunities())).communities[0]
     (vector,) = await memory.context.embedder.embed([one.name])
     for recipe in (COMMUNITY_HYBRID_SEARCH_RRF, COMMUNITY_HYBRID_SEARCH_MMR):
         found = await graphiti.search_(one.name, recipe, ["default"], query_vector=vector.tolist())
@@ -165,7 +165,7 @@ async def test_a_long_saga_is_read_twenty_episodes_at_a_time(memory: Memory, scr
     queue = memory.journal.extractions
     await queue.cancel([one.id for one in await queue.page(["queued"], None, 100, None)])
     await queue.pause(paused=False)
-    answer = await memory.services[DIGESTS].summarize_saga(LOCAL, SummarizeSaga(saga_name="Long"))
+    answer = await memory.services[SUMMARIES].summarize_saga(LOCAL, SummarizeSaga(saga_name="Long"))
     assert calls(scripted_model, "SagaSummary") == 2
     assert all(f"Part {number} of it" in answer.summary for number in (0, 19, 20, 22))
 
@@ -186,7 +186,7 @@ async def test_communities_are_built_and_made_anew_by_a_rebuild(
     memory: Memory, scripted_model: ScriptedModel, tmp_path: Path
 ) -> None:
     await teams(memory)
-    build = memory.services[DIGESTS].build_communities
+    build = memory.services[SUMMARIES].build_communities
     answer = await build(LOCAL, BuildCommunities())
     assert (answer.status, answer.community_count, answer.edge_count) == ("done", 2, 6)
     assert {community.members for community in answer.communities} == {3}
@@ -211,8 +211,8 @@ async def test_what_is_forgotten_is_in_no_saga_no_community_and_no_file(memory: 
     facts = [{"source": "Maria", "relation": "TOLD", "target": "Tom", "fact": f"Maria told Tom of {HIDDEN}."}]
     note = await told(memory, f"Maria told Tom of {HIDDEN}.", f"On {HIDDEN}", entities=entities, facts=facts)
     await told(memory, "Tom runs.", f"On {HIDDEN}")
-    await memory.services[DIGESTS].summarize_saga(LOCAL, SummarizeSaga(saga_name=f"On {HIDDEN}"))
-    await memory.services[DIGESTS].build_communities(LOCAL, BuildCommunities())
+    await memory.services[SUMMARIES].summarize_saga(LOCAL, SummarizeSaga(saga_name=f"On {HIDDEN}"))
+    await memory.services[SUMMARIES].build_communities(LOCAL, BuildCommunities())
     assert len(await memory.context.graph.part(COMMUNITIES).communities(["default"], 9)) == 1
     forget = memory.services[FORGETTING].forget
     preview = await forget(LOCAL, Forget(query=HIDDEN))
@@ -230,9 +230,9 @@ async def test_what_was_paid_for_is_not_paid_again_after_a_failure(
     await teams(memory)
     scripted_model.change(faults=FaultPlan(permanent=(PermanentFault(kind="refusal", contains="Leo Stern"),)))
     with pytest.raises(ModelRefused, match="what was paid for is kept"):
-        await memory.services[DIGESTS].build_communities(LOCAL, BuildCommunities())
+        await memory.services[SUMMARIES].build_communities(LOCAL, BuildCommunities())
     assert await memory.context.graph.part(COMMUNITIES).communities(["default"], 9) == []
     scripted_model.change(faults=FaultPlan())
-    answer = await memory.services[DIGESTS].build_communities(LOCAL, BuildCommunities())
+    answer = await memory.services[SUMMARIES].build_communities(LOCAL, BuildCommunities())
     assert answer.community_count == 2
     assert max(scripted_model.stats.answered.values()) == 1

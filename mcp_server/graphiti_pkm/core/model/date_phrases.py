@@ -1,6 +1,6 @@
-"""Reads dates with the precision in which they are told: "2017", "autumn 2026", "end of March", "last week".
+"""Reads dates in words, with the precision that was given: "2017", "autumn 2026", "end of March", "last week".
 
-A date is a period; its first instant is what is stored, its words are kept beside. Only the forms below are read:
+A date is a period; its first instant is what is stored, its words are stored with it. Only the forms below are read:
 nothing is guessed. A date without a year, and words such as "yesterday", count from the note; "last week" is kept as
 "the week of 2026-03-02". Seasons are those of the northern hemisphere and begin with their month.
 """
@@ -15,11 +15,11 @@ from graphiti_pkm.core.model.record import Record
 from graphiti_pkm.core.model.times import TimePoint, in_zone, parse_time, shifted
 from graphiti_pkm.errors import InvalidInput
 
-TOLD_START, TOLD_END = "told_start", "told_end"
+START_WORDS, END_WORDS = "told_start", "told_end"
 """Attributes of a fact: the words of its start and end, where these are less precise than a day."""
 
-Lean: TypeAlias = Literal["past", "future"] | None
-"""Which year a date without one is of: the last one of what has happened, the next one of what is planned."""
+YearChoice: TypeAlias = Literal["past", "future"] | None
+"""Which year to assume for a date without one: the past one for what happened, the next one for plans."""
 
 _Days: TypeAlias = tuple[date, date]
 """First day, and the day after the last."""
@@ -62,15 +62,15 @@ _FORMS = (
 )
 
 
-class ToldDate(Record):
+class DatePeriod(Record):
     """A period ``[start, end)``; ``words``: how it is shown, None where the first instant says it all."""
 
     start: datetime
     end: datetime
     words: str | None = None
 
-    def holds(self, other: "ToldDate") -> bool:
-        """Whether another date lies within this one; a date told as "by autumn" has no beginning."""
+    def holds(self, other: "DatePeriod") -> bool:
+        """Whether another date lies within this one; a date given as "by autumn" has no beginning."""
         begins = (self.words or "").startswith("by ") or self.start <= other.start
         return begins and other.end <= self.end
 
@@ -79,15 +79,17 @@ class _Undecided(Exception):
     """The text is understood, but not which date it means."""
 
 
-def told_date(text: str, zone: tzinfo, field: str, reference: datetime | None, lean: Lean = None) -> ToldDate:
-    """The date that ``text`` tells in a note of ``reference``; ``field`` is named in the error.
+def parse_date_phrase(
+    text: str, zone: tzinfo, field: str, reference: datetime | None, choice: YearChoice = None
+) -> DatePeriod:
+    """The date that ``text`` means in an episode of the date ``reference``; ``field`` is named in the error.
 
     Raises:
         InvalidInput: it has none of the forms, there is no such day, or its year is not said and not clear.
     """
     given = text.strip()
     try:
-        found = _read(given, zone, reference, lean)
+        found = _read(given, zone, reference, choice)
     except (ValueError, OverflowError):
         raise _wrong(field, given, "there is no such date in the calendar. Nothing was stored.") from None
     except _Undecided as error:
@@ -97,8 +99,8 @@ def told_date(text: str, zone: tzinfo, field: str, reference: datetime | None, l
     return found
 
 
-def date_at(at: datetime, words: object, zone: tzinfo) -> ToldDate:
-    """A stored instant with the words kept beside it, if these are of this instant; else its day or its minute."""
+def date_at(at: datetime, words: object, zone: tzinfo) -> DatePeriod:
+    """A stored instant with the words stored with it, if these are of this instant; else its day or its minute."""
     if isinstance(words, str):
         try:
             found = _read(words, zone, None, None)
@@ -110,17 +112,17 @@ def date_at(at: datetime, words: object, zone: tzinfo) -> ToldDate:
     length = timedelta(days=1) if local.time() == time() else timedelta(minutes=1)
     if local.second or local.microsecond:
         length = timedelta(microseconds=1)
-    return ToldDate(start=at, end=shifted(at, length))
+    return DatePeriod(start=at, end=shifted(at, length))
 
 
 def words_at(at: datetime | None, words: object, zone: tzinfo) -> str | None:
-    """The words kept beside an instant, if they are of this instant."""
+    """The words stored with an instant, if they are of this instant."""
     return None if at is None or words is None else date_at(at, words, zone).words
 
 
-def without_told(attributes: Mapping[str, object]) -> dict[str, object]:
+def without_date_words(attributes: Mapping[str, object]) -> dict[str, object]:
     """A fact's attributes without the words of its dates."""
-    return {name: value for name, value in attributes.items() if name not in {TOLD_START, TOLD_END}}
+    return {name: value for name, value in attributes.items() if name not in {START_WORDS, END_WORDS}}
 
 
 def _wrong(field: str, given: str, what: str) -> InvalidInput:
@@ -128,26 +130,26 @@ def _wrong(field: str, given: str, what: str) -> InvalidInput:
     return InvalidInput(f"{field}: {shown} {what}" if what.startswith("is ") else f"{field}: {shown}: {what}")
 
 
-def _read(given: str, zone: tzinfo, reference: datetime | None, lean: Lean) -> ToldDate | None:
+def _read(given: str, zone: tzinfo, reference: datetime | None, choice: YearChoice) -> DatePeriod | None:
     if not given.isascii() or len(given) > _LONGEST:
         return None
     text = " ".join(given.lower().split())
     is_by = text.startswith("by ")
     text = text.removeprefix("by ")
     today = None if reference is None else in_zone(reference, zone).date()
-    lean = "past" if text.startswith("since ") else lean
-    found = _iso(given[3:] if is_by else given, zone) or _in_words(text, zone, today, lean)
+    choice = "past" if text.startswith("since ") else choice
+    found = _iso(given[3:] if is_by else given, zone) or _in_words(text, zone, today, choice)
     if found is None or not is_by:
         return found
     return found.model_copy(update={"words": f"by {found.words or in_zone(found.start, zone).date().isoformat()}"})
 
 
-def _iso(given: str, zone: tzinfo) -> ToldDate | None:
+def _iso(given: str, zone: tzinfo) -> DatePeriod | None:
     try:
         point = parse_time(given, zone)
     except InvalidInput:
         return None
-    return ToldDate(start=point.instant, end=_end_of(point, zone), words=_iso_words(point, zone))
+    return DatePeriod(start=point.instant, end=_end_of(point, zone), words=_iso_words(point, zone))
 
 
 def _end_of(point: TimePoint, zone: tzinfo) -> datetime:
@@ -163,28 +165,28 @@ def _iso_words(point: TimePoint, zone: tzinfo) -> str | None:
     return {"year": f"{day.year:04d}", "month": f"{day.year:04d}-{day.month:02d}"}.get(point.precision)
 
 
-def _in_words(text: str, zone: tzinfo, today: date | None, lean: Lean) -> ToldDate | None:
+def _in_words(text: str, zone: tzinfo, today: date | None, choice: YearChoice) -> DatePeriod | None:
     bare = _BEFORE.sub("", text, count=1)
     for form in dict.fromkeys((text, bare)):
         for rule, read in _RULES:
             if match := rule.fullmatch(form):
-                (first, after), words = read(match, today, lean)
-                return ToldDate(start=_midnight(first, zone), end=_midnight(after, zone), words=words)
+                (first, after), words = read(match, today, choice)
+                return DatePeriod(start=_midnight(first, zone), end=_midnight(after, zone), words=words)
     return None
 
 
-def _month_day(match: _Match, today: date | None, lean: Lean) -> _Read:
+def _month_day(match: _Match, today: date | None, choice: YearChoice) -> _Read:
     number, day = _number_of(match), int(match["day"])
-    return _in_year(match, today, lean, lambda year: _one(date(year, number, day))), None
+    return _in_year(match, today, choice, lambda year: _one(date(year, number, day))), None
 
 
-def _whole_month(match: _Match, today: date | None, lean: Lean) -> _Read:
+def _whole_month(match: _Match, today: date | None, choice: YearChoice) -> _Read:
     number = _number_of(match)
-    days = _in_year(match, today, lean, lambda year: _months(year, number, 1))
+    days = _in_year(match, today, choice, lambda year: _months(year, number, 1))
     return days, f"{_NAMES[number - 1]} {days[0].year:04d}"
 
 
-def _season(match: _Match, today: date | None, lean: Lean) -> _Read:
+def _season(match: _Match, today: date | None, choice: YearChoice) -> _Read:
     name, number = match["season"], _SEASONS[match["season"]]
     to = match["to"]
     if number != _DECEMBER and to:
@@ -192,12 +194,12 @@ def _season(match: _Match, today: date | None, lean: Lean) -> _Read:
     is_right = bool(to) and int(to) == (int(match["year"]) + 1) % 10 ** len(to)
     if number == _DECEMBER and match["year"] and not is_right:
         raise _Undecided("a winter lies in two years: send for example winter 2026/27.")
-    days = _in_year(match, today, lean, lambda year: _months(year, number, 3))
+    days = _in_year(match, today, choice, lambda year: _months(year, number, 3))
     year = days[0].year
     return days, f"{name} {year:04d}" + (f"/{(year + 1) % 100:02d}" if number == _DECEMBER else "")
 
 
-def _part_of_month(match: _Match, today: date | None, lean: Lean) -> _Read:
+def _part_of_month(match: _Match, today: date | None, choice: YearChoice) -> _Read:
     number, part = _number_of(match), match["part"] or match["edge"]
 
     def days_of(year: int) -> _Days:
@@ -208,21 +210,21 @@ def _part_of_month(match: _Match, today: date | None, lean: Lean) -> _Read:
             part, (first, first + timedelta(days=7)) if part in {"beginning", "start"} else (third, late)
         )
 
-    days = _in_year(match, today, lean, days_of)
+    days = _in_year(match, today, choice, days_of)
     return days, _part_words(match, f"{_NAMES[number - 1]} {days[0].year:04d}")
 
 
-def _part_of_year(match: _Match, _today: date | None, _lean: Lean) -> _Read:
+def _part_of_year(match: _Match, _today: date | None, _choice: YearChoice) -> _Read:
     year, part = int(match["year"]), match["part"] or match["edge"]
     first, count = {"early": (1, 4), "late": (9, 4), "end": (12, 1), "mid": (5, 4), "middle": (5, 4)}.get(part, (1, 1))
     return _months(year, first, count), _part_words(match, f"{year:04d}")
 
 
-def _part_of_season(match: _Match, today: date | None, lean: Lean) -> _Read:
+def _part_of_season(match: _Match, today: date | None, choice: YearChoice) -> _Read:
     """One of its three months; parts of a winter, which lies in two years, are told as months."""
     part, first = match["part"] or match["edge"], _SEASONS[match["season"]]
     month = first + {"early": 0, "beginning": 0, "start": 0, "mid": 1, "middle": 1}.get(part, 2)
-    days = _in_year(match, today, lean, lambda year: _months(year, month, 1))
+    days = _in_year(match, today, choice, lambda year: _months(year, month, 1))
     return days, _part_words(match, f"{match['season']} {days[0].year:04d}")
 
 
@@ -230,34 +232,34 @@ def _part_words(match: _Match, whole: str) -> str:
     return f"{match['part']} {whole}" if match["part"] else f"the {match['edge']} of {whole}"
 
 
-def _quarter(match: _Match, _today: date | None, _lean: Lean) -> _Read:
+def _quarter(match: _Match, _today: date | None, _choice: YearChoice) -> _Read:
     year, quarter = int(match["year"]), int(match["quarter"])
     return _months(year, 3 * quarter - 2, 3), f"Q{quarter} {year:04d}"
 
 
-def _decade(match: _Match, _today: date | None, _lean: Lean) -> _Read:
+def _decade(match: _Match, _today: date | None, _choice: YearChoice) -> _Read:
     first = int(match["decade"])
     return (date(first, 1, 1), date(first + 10, 1, 1)), f"{first:04d}s"
 
 
-def _week(match: _Match, _today: date | None, _lean: Lean) -> _Read:
+def _week(match: _Match, _today: date | None, _choice: YearChoice) -> _Read:
     day = date.fromisoformat(match["date"])
     return (day, day + timedelta(days=7)), f"the week of {day.isoformat()}"
 
 
-def _near_day(match: _Match, today: date | None, _lean: Lean) -> _Read:
+def _near_day(match: _Match, today: date | None, _choice: YearChoice) -> _Read:
     return _one(_counted(today) + timedelta(days=_DAYS_FROM[match["near"]])), None
 
 
-def _which(match: _Match, today: date | None, _lean: Lean) -> _Read:
+def _which(match: _Match, today: date | None, _choice: YearChoice) -> _Read:
     return _unit(_counted(today), _WHICH[match["which"]], match["unit"])
 
 
-def _ago(match: _Match, today: date | None, _lean: Lean) -> _Read:
+def _ago(match: _Match, today: date | None, _choice: YearChoice) -> _Read:
     return _unit(_counted(today), -_count(match), match["unit"])
 
 
-def _ahead(match: _Match, today: date | None, _lean: Lean) -> _Read:
+def _ahead(match: _Match, today: date | None, _choice: YearChoice) -> _Read:
     return _unit(_counted(today), _count(match), match["unit"])
 
 
@@ -274,7 +276,7 @@ def _unit(today: date, count: int, unit: str) -> _Read:
     return _months(year, month + 1, 1), f"{year:04d}-{month + 1:02d}"
 
 
-_RULES: tuple[tuple["re.Pattern[str]", Callable[[_Match, date | None, Lean], _Read]], ...] = (
+_RULES: tuple[tuple["re.Pattern[str]", Callable[[_Match, date | None, YearChoice], _Read]], ...] = (
     (re.compile(rf"{_DAY} (?:of )?{_MONTH}(?:,? {_YEAR})?"), _month_day),
     (re.compile(rf"{_MONTH} {_DAY}(?:,? {_YEAR})?"), _month_day),
     (re.compile(rf"{_MONTH}(?:,? {_YEAR})?"), _whole_month),
@@ -292,7 +294,7 @@ _RULES: tuple[tuple["re.Pattern[str]", Callable[[_Match, date | None, Lean], _Re
 )
 
 
-def _in_year(match: _Match, today: date | None, lean: Lean, days_of: Callable[[int], _Days]) -> _Days:
+def _in_year(match: _Match, today: date | None, choice: YearChoice, days_of: Callable[[int], _Days]) -> _Days:
     """The days in the year that is said; without one, those that the note decides."""
     if match["year"]:
         return days_of(int(match["year"]))
@@ -301,9 +303,9 @@ def _in_year(match: _Match, today: date | None, lean: Lean, days_of: Callable[[i
     around = [days_of(year) for year in range(today.year - 1, today.year + 2)]
     last = [days for days in around if days[0] <= today][-1]
     following = next(days for days in around if days[1] > today)
-    if last == following or lean == "past":
+    if last == following or choice == "past":
         return last
-    if lean == "future":
+    if choice == "future":
         return following
     is_near = (today - last[1] < _NEAR, following[0] - today < _NEAR)
     if is_near[0] == is_near[1]:

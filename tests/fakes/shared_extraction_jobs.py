@@ -8,11 +8,11 @@ from tests.fakes.tables import Tables
 
 from graphiti_pkm.core.model.records import ExtractJob, WriteIntent, WriteKind
 from graphiti_pkm.core.ports.extraction import ExtractionState
-from graphiti_pkm.core.ports.takeover import SharedReading
+from graphiti_pkm.core.ports.takeover import SharedExtractionJob
 
 
-class FakeReadings:
-    """The port ``SharedReadings``; ``connect`` gives the tables, ``clock`` is the database's."""
+class FakeSharedExtractionJobs:
+    """The port ``SharedExtractionJobs``; ``connect`` gives the tables, ``clock`` is the database's."""
 
     def __init__(self, connect: Callable[[], Awaitable[Tables]], server: str, clock: FakeClock | None = None) -> None:
         self._connect = connect
@@ -28,7 +28,7 @@ class FakeReadings:
         since = db.servers[self._server][0] if self._is_there(db, self._server) else now
         db.servers[self._server] = (since, now + round(lease_seconds * 1_000))
 
-    async def take_over(self, lease_seconds: float, limit: int) -> list[SharedReading]:
+    async def take_over(self, lease_seconds: float, limit: int) -> list[SharedExtractionJob]:
         db = await self._connect()
         here = self._is_there(db, self._server)
         if not here or db.servers[self._server][0] + round(lease_seconds * 1_000) > self._now():
@@ -40,7 +40,7 @@ class FakeReadings:
             db.turns.pop(uuid, None)
         return [db.readings[uuid] for uuid in taken]
 
-    async def own(self, after: int, limit: int) -> list[SharedReading]:
+    async def own(self, after: int, limit: int) -> list[SharedExtractionJob]:
         db = await self._connect()
         return [one for one in db.readings.values() if one.owner == self._server and one.queued_at > after][:limit]
 
@@ -70,7 +70,7 @@ class FakeReadings:
             if uuid in db.readings and db.readings[uuid].owner == self._server:
                 _end(db, uuid, state)
 
-    async def of_episode(self, episode_uuid: str, group_ids: Sequence[str]) -> SharedReading | None:
+    async def of_episode(self, episode_uuid: str, group_ids: Sequence[str]) -> SharedExtractionJob | None:
         db = await self._connect()
         fitting = [
             one for one in db.readings.values() if one.job.episode_uuid == episode_uuid and one.group_id in group_ids
@@ -102,8 +102,8 @@ def share(db: Tables, intent: WriteIntent, server: str) -> None:
             db.turns.pop(uuid, None)
 
 
-def _queue(db: Tables, group_id: str, job: ExtractJob, server: str) -> SharedReading:
-    made = SharedReading(job=job, group_id=group_id, state="queued", owner=server, queued_at=len(db.readings) + 1)
+def _queue(db: Tables, group_id: str, job: ExtractJob, server: str) -> SharedExtractionJob:
+    made = SharedExtractionJob(job=job, group_id=group_id, state="queued", owner=server, queued_at=len(db.readings) + 1)
     return db.readings.setdefault(job.uuid, made)
 
 

@@ -1,4 +1,4 @@
-"""The port ``SharedReadings`` in the database itself, and what a write changes in it.
+"""The port ``SharedExtractionJobs`` in the database itself, and what a write changes in it.
 
 A node is locked by a change before it is read: two servers may ask at the same time. An ended reading stays as
 a mark of its outcome, without the instructions; no server needs the right to delete one.
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from graphiti_pkm.core.model.records import ExtractJob, WriteIntent, WriteKind
 from graphiti_pkm.core.ports.extraction import ExtractionState
-from graphiti_pkm.core.ports.takeover import SharedReading
+from graphiti_pkm.core.ports.takeover import SharedExtractionJob
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.storage.graph.database import Refused
 from graphiti_pkm.storage.graph.queries.values import Query, Row
@@ -67,7 +67,7 @@ _LATEST = f"""MATCH (q:Reading {{episode_uuid: $episode_uuid}}) WHERE q.group_id
 {_SHOWN} ORDER BY queued_at DESC, uuid LIMIT 1"""
 
 
-def reading_sections(intent: WriteIntent, server: str | None) -> Iterator[Section]:
+def extraction_job_sections(intent: WriteIntent, server: str | None) -> Iterator[Section]:
     """Runs after the episodes of a write; nothing for a database with one server."""
     if server is None:
         return
@@ -82,8 +82,8 @@ def reading_sections(intent: WriteIntent, server: str | None) -> Iterator[Sectio
     yield OF_GROUP, gone.groups
 
 
-class GraphReadings:
-    """The port ``SharedReadings``; each question is one query."""
+class GraphExtractionJobs:
+    """The port ``SharedExtractionJobs``; each question is one query."""
 
     def __init__(self, connect: "Callable[[], Awaitable[Database]]", server: str) -> None:
         self._connect = connect
@@ -96,12 +96,12 @@ class GraphReadings:
     async def heartbeat(self, lease_seconds: float) -> None:
         await self._change("tell that we are there", _BEAT, lease=_milliseconds(lease_seconds))
 
-    async def take_over(self, lease_seconds: float, limit: int) -> list[SharedReading]:
+    async def take_over(self, lease_seconds: float, limit: int) -> list[SharedExtractionJob]:
         lease = _milliseconds(lease_seconds)
-        return _readings(await self._change("take readings over", _TAKE_OVER, lease=lease, limit=limit))
+        return _jobs(await self._change("take readings over", _TAKE_OVER, lease=lease, limit=limit))
 
-    async def own(self, after: int, limit: int) -> list[SharedReading]:
-        return _readings(await self._read("own readings", _OWN, server=self._server, after=after, limit=limit))
+    async def own(self, after: int, limit: int) -> list[SharedExtractionJob]:
+        return _jobs(await self._read("own readings", _OWN, server=self._server, after=after, limit=limit))
 
     async def begin(self, group_id: str, job: ExtractJob, turn: str) -> bool:
         found = await self._change(
@@ -121,9 +121,9 @@ class GraphReadings:
     async def end(self, job_uuids: Sequence[str], state: ExtractionState) -> None:
         await self._change("end readings", _END, uuids=list(job_uuids), state=state)
 
-    async def of_episode(self, episode_uuid: str, group_ids: Sequence[str]) -> SharedReading | None:
+    async def of_episode(self, episode_uuid: str, group_ids: Sequence[str]) -> SharedExtractionJob | None:
         found = await self._read("latest reading", _LATEST, episode_uuid=episode_uuid, group_ids=list(group_ids))
-        return next(iter(_readings(found)), None)
+        return next(iter(_jobs(found)), None)
 
     async def _change(self, name: str, text: str, **values: object) -> list[Row]:
         try:
@@ -154,9 +154,9 @@ def _properties(group_id: str, job: ExtractJob, server: str) -> Row:
     }
 
 
-def _readings(found: Sequence[Row]) -> list[SharedReading]:
+def _jobs(found: Sequence[Row]) -> list[SharedExtractionJob]:
     return [
-        SharedReading(
+        SharedExtractionJob(
             job=ExtractJob(
                 uuid=row["uuid"],
                 episode_uuid=row["episode_uuid"],

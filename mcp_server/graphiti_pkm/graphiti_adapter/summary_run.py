@@ -1,6 +1,6 @@
 """Runs Graphiti's summaries of sagas and communities without saving them.
 
-This module imports graphiti_core, which is slow, so ``digests`` imports it in a thread on first use.
+This module imports graphiti_core, which is slow, so ``summaries`` imports it in a thread on first use.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from pydantic import PrivateAttr
 from graphiti_pkm.core.model.labels import BASE
 from graphiti_pkm.core.model.saga_records import Saga
 from graphiti_pkm.core.model.times import as_utc
-from graphiti_pkm.core.ports.digests import CommunityDigest, Member
+from graphiti_pkm.core.ports.summaries import CommunityText, Member
 from graphiti_pkm.graphiti_adapter.pipeline_clients import CleaningModel, NoReranker
 from graphiti_pkm.graphiti_adapter.pipeline_graph import ModelDriver, ModelSearch, Seen
 from graphiti_pkm.graphiti_adapter.readable_store import ReadableStore
@@ -54,14 +54,14 @@ class Run:
             }
         )
 
-    async def describe(self, members: Sequence[Member]) -> CommunityDigest:
+    async def describe(self, members: Sequence[Member]) -> CommunityText:
         """Describe a community. Graphiti summarises in pairs, then the summaries, until one is left."""
         nodes = [
             EntityNode(uuid=one.uuid, name=one.name, group_id="", labels=[BASE], summary=one.text, created_at=_ANY_TIME)
             for one in members
         ]
         node, _ = await build_community(self._model, nodes, max_coroutines=self._parallel_calls)
-        return CommunityDigest(name=node.name, summary=node.summary)
+        return CommunityText(name=node.name, summary=node.summary)
 
 
 class _SagaReads(GraphOperationsInterface):
