@@ -54,11 +54,12 @@ def _reading(measure: str, value: str, *, source: str = "me", **more: Any) -> di
 NOTES = (
     _note(
         "02-03T19:30",
-        "Marguerite Vane leads the observatory on Lantern Hill. Otto Lindqvist coaches me. The dome roof is paused, "
-        "the star catalogue in progress. Slept 5 and a half hours.",
+        "Marguerite Vane leads the observatory on Lantern Hill. Otto Lindqvist coaches me. The dome roof and the "
+        "guide book are paused, the star catalogue is in progress. Slept 5 and a half hours.",
         _fact("Marguerite Vane", "LEADS", "Lantern Hill Observatory"),
         _fact("me", "HAS_COACH", "Otto Lindqvist", valid_at="2024-11"),
         _status("Dome roof", "paused"),
+        _status("Guide book", "paused"),
         _status("Star catalogue", "in progress"),
         _reading("sleep", "5 and a half hours"),
         entities=[
@@ -70,15 +71,18 @@ NOTES = (
     ),
     _note(
         "02-10T19:30",
-        "Jonas Pell grinds mirrors, Jonas Ruud roofs. The telescope loan was accepted, the dome motor is on hold. "
-        "Hours of sleep: 6.5. Mood 6/10.",
+        "Jonas Pell grinds mirrors, my brother Jonas roofs. The telescope loan was accepted, the dome motor is on "
+        "hold. Hours of sleep: 6.5. Mood 6/10.",
         _fact("Jonas Pell", "GRINDS", "Quartz mirror"),
         _fact("Jonas Ruud", "WORKS_ON", "Dome roof"),
         _status("Telescope loan", "accepted"),
         _status("Dome motor", "on hold"),
         _reading("hours of sleep", "6.5", unit="hours"),
         _reading("mood", "6/10"),
-        entities=[{"name": "Jonas Pell", "type": "Person"}, {"name": "Jonas Ruud", "type": "Person"}],
+        entities=[
+            {"name": "Jonas Pell", "type": "Person"},
+            {"name": "Jonas Ruud", "type": "Person", "aliases": ["my brother Jonas"]},
+        ],
     ),
     _note(
         "02-17T19:30",
@@ -88,8 +92,8 @@ NOTES = (
     ),
     _note(
         "03-03T19:30",
-        "Visited Brindle Works, who supply the observatory since January. Jonas Pell met Maggie on 1 March. Decision 1, "
-        "a slate roof, is accepted. The old mount is done. Slept badly, mood 4/10.",
+        "Visited Brindle Works, who supply the observatory since January. Jonas Pell met Maggie on 1 March. "
+        "Decision 1, a slate roof, is accepted. The old mount is done. Slept badly, mood 4/10.",
         _fact("me", "VISITED", "Brindle Works", kind="event"),
         _fact("Jonas Pell", "MET", "Marguerite Vane", kind="event", valid_at="2025-03-01"),
         _fact("Brindle Works", "SUPPLIES", "Lantern Hill Observatory", valid_at="2025-01"),
@@ -137,9 +141,10 @@ NOTES = (
         _status("Star catalogue", "live"),
         _reading("mood", "8/10"),
     ),
-    _note("06-09T19:30", "Jonas brought the quartz mirror. Marguerite laughed."),
+    _note("06-09T19:30", "My brother Jonas came to see Maggie."),
 )
-CALLS = tuple(("add_memory", note) for note in NOTES) + (
+CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
+    *(("add_memory", note) for note in NOTES),
     ("retire_fact", {"fact": "Spectrograph", "reason": "Too expensive."}),
     ("retire_fact", {"fact": "Quartz mirror", "reason": "A misunderstanding."}),
     ("restore_fact", {"fact": "Quartz mirror", "reason": "It was right."}),

@@ -83,7 +83,8 @@ def readings_after(uuid: str) -> Query:
     return Query(
         "values of readings",
         """MATCH ()-[e:RELATES_TO]->() WHERE e.uuid > $after AND e.kind = 'reading'
-        RETURN e.uuid AS uuid, toStringOrNull(e.value) AS value, toStringOrNull(e.unit) AS unit ORDER BY uuid LIMIT $limit""",
+        WITH e.uuid AS uuid, e ORDER BY uuid LIMIT $limit
+        RETURN uuid, toStringOrNull(e.value) AS value, toStringOrNull(e.unit) AS unit ORDER BY uuid""",
         {"after": uuid, "limit": _READINGS},
     )
 
