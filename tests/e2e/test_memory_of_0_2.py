@@ -141,15 +141,20 @@ async def answers(client: Client) -> Answers:
         "coaches": [one.split(" (")[0] + one.partition("),")[2] for one in people["roles"]["my coach"]],
         "decision": decision["nodes"][0]["facts"],
         "changes": dict(Counter(one["change"] for one in changes["changes"])),
-        "last note": await mentioned(client, NOTES[-1]["episode_body"]),
+        "last note": sorted(await mentioned(client, NOTES[-1]["episode_body"])),
     }
 
 
-async def mentioned(client: Client, body: str) -> list[str]:
-    """Names that an episode is linked to."""
+async def episode(client: Client, body: str) -> str:
     listed = (await call(client, "get_episodes", max_episodes=50))["episodes"]
     (uuid,) = [one["uuid"] for one in listed if one["content"] == body]
-    return sorted(one["name"] for one in (await call(client, "get_episode_entities", episode_uuids=[uuid]))["entities"])
+    return str(uuid)
+
+
+async def mentioned(client: Client, body: str) -> dict[str, str]:
+    """Names and uuids of what an episode is linked to."""
+    found = await call(client, "get_episode_entities", episode_uuids=[await episode(client, body)])
+    return {one["name"]: one["uuid"] for one in found["entities"]}
 
 
 SLEEP = {
@@ -362,7 +367,37 @@ async def test_it_goes_on(older: Path, service: EmbeddingService) -> None:
         assert (series["readings"], series["last"]) == (5, "6 hours (2025-07-01)")
         assert found["open plans"] == []
         assert {VISITED.format(f"2025-03-0{at}:00+00:00") for at in ("2T00:00", "3T19:30")} < {*found["events"]}
-        assert await mentioned(client, "I will sleep on it.") == ["sleep"]
+        assert [*await mentioned(client, "I will sleep on it.")] == ["sleep"]
+    assert rebuilt(older, service) == []
+
+
+async def test_what_it_does_not_say_can_be_put_right(older: Path, service: EmbeddingService) -> None:
+    """As DOCS/operations.md advises."""
+    async with opened(older, service) as client:
+        events = (await call(client, "search_memory_facts", kind="event"))["facts"]
+        (visit,) = [one["uuid"] for one in events if one["target_node_name"] == "Brindle Works"]
+        await call(client, "delete_entity_edge", uuid=visit)
+        again = {"valid_at": "January 2025", "replaces": ["current"], "change": "corrected"}
+        told = await call(
+            client,
+            "add_memory",
+            reference_time="2025-03-03T19:30:00+00:00",
+            episode_body="Brindle Works supply us since January. I went there. Decision 1 was superseded in May.",
+            facts=[
+                fact("Brindle Works", "SUPPLIES", "Lantern Hill Observatory", **again),
+                fact("me", "VISITED", "Brindle Works", kind="event"),
+                fact("Decision 1", "HAS_STATUS", value="superseded", valid_at="2025-05-05"),
+            ],
+        )
+        body = NOTES[0]["episode_body"]
+        sleep = (await mentioned(client, body))["sleep"]
+        await call(client, "update_entity", entity_uuid=sleep, unlink_episodes=[await episode(client, body)])
+        found, linked = await answers(client), await mentioned(client, body)
+    assert told["needs_attention"] == []
+    assert SUPPLIES.format("January 2025") in found["supplies"]
+    assert found["events"] == UNLIKE["events"]
+    assert found["statuses"] == UNLIKE["statuses"]
+    assert "sleep" not in linked
     assert rebuilt(older, service) == []
 
 
