@@ -2,11 +2,12 @@
 
 import asyncio
 
+import pytest
 from tests.builders import GROUP, a_change, a_community, a_fact, a_write, an_entity, an_episode, at
 
 from graphiti_pkm.capabilities.history.assembly import CHANGE_LISTS
 from graphiti_pkm.core.model.changes import ChangeFilter
-from graphiti_pkm.core.model.queries import Window
+from graphiti_pkm.core.model.queries import FactFilter, ReadingSeries, Window
 from graphiti_pkm.core.model.records import Entity, Episode, Fact
 from graphiti_pkm.storage.graph import schema
 from graphiti_pkm.storage.graph.queries.values import Query
@@ -126,5 +127,43 @@ async def test_communities_from_before_version_four_are_found_by_words(neo4j_gra
     text = "CALL db.index.fulltext.queryNodes('community_name', 'bridges') YIELD node RETURN node.name AS name"
     (found,) = await (await newer.database()).read(Query("test", text, {}))
     assert [row["name"] for row in found] == ["Builders of bridges"]
+    assert await recorded_version(newer) == schema.SCHEMA_VERSION
+    await newer.close()
+
+
+async def test_readings_from_before_version_eight_are_counted_by_what_their_values_say(
+    neo4j_graph: GraphStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sarah, sleep = an_entity("Sarah"), an_entity("sleep")
+    told = (("5 and a half hours", None), ("6.5", "hours"), ("8", "h"), ("badly", None), ("6/10", None))
+    readings = [
+        a_fact(sarah, sleep, kind="reading", measure="sleep", value=value, unit=unit, valid_at=at(2026, 2, day))
+        for day, (value, unit) in enumerate(told, start=1)
+    ]
+    state = a_fact(sarah, sleep, value="7")
+    await neo4j_graph.writer.apply(a_write(sarah, sleep, *readings, state), {})
+
+    async def counted(store: GraphStore) -> list[ReadingSeries]:
+        wanted = FactFilter(group_ids=(GROUP,), now=at(2026, 3), kinds=("reading",))
+        return await store.facts.reading_series(None, wanted, "UTC", 10, 10)
+
+    before = await counted(neo4j_graph)
+    assert sorted((one.kind, one.readings, one.numbers) for one in before) == [
+        ("", 1, 0),
+        ("/10", 1, 1),
+        ("time", 3, 3),
+    ]
+    database = await neo4j_graph.database()
+    for text in (
+        "MATCH ()-[e:RELATES_TO]->() SET e.value_number = null, e.value_kind = null",
+        "MATCH (m:Meta {id: 'database'}) SET m.schema_version = 5",
+    ):
+        await database.write(Query("test", text, {}))
+    assert [(one.kind, one.readings, one.numbers) for one in await counted(neo4j_graph)] == [("", 5, 0)]
+    monkeypatch.setattr(schema, "_READINGS", 2)
+    newer = another_store(neo4j_graph)
+    assert await counted(newer) == before
+    (read,) = await newer.records.get_facts([state.uuid], [GROUP])
+    assert read == state
     assert await recorded_version(newer) == schema.SCHEMA_VERSION
     await newer.close()

@@ -103,7 +103,7 @@ class SnapshotReader:
     async def read(
         self, group_id: str, parsed: ParsedRequest, person: str, vectors: Mapping[str, Vector], now: datetime
     ) -> Snapshot:
-        """Read everything in two rounds (three for a reading under a new name of its series)."""
+        """Read everything in three rounds (four for a reading under a new name of its series)."""
         names, known, relations = await asyncio.gather(
             self.known_names(group_id, parsed, person), self._books.of(group_id), self._relations(group_id, parsed)
         )
@@ -130,15 +130,18 @@ class SnapshotReader:
         likely = {one.uuid: one.name for one in entities if one.uuid in partly and may_stand_alone(one)}
         likely_parts = {word: likely[uuid] for word, uuid in parts.items() if uuid in likely}
         meant = await in_thread(_meant, parsed, likely_parts) if likely_parts else set()
-        series, ended, unlike, alike, apart = await asyncio.gather(
+        series, series_names, ended, unlike, alike, apart = await asyncio.gather(
             reading.series(measures),
+            reading.series_names(measures, facts),
             reading.ended_by(facts),
             reading.unlike(relations, entities, now),
             reading.alike(known, nearest),
             self._graph.records.apart(await in_thread(_claimed, group_id, parsed, names)),
         )
+        if joined := sorted({name.entity_uuid for name in series_names.values()}.difference(matched)):
+            entities = [*entities, *await self._graph.records.get_entities(joined, [group_id])]
         return Snapshot(
-            names=names,
+            names={**names, **series_names},
             known=known,
             mentioned=mentioned,
             shared=settled.doubtful,
@@ -246,15 +249,28 @@ class _Reading:
         found = await asyncio.gather(*(self.graph.facts.readings(self.group_id, *one, _READINGS) for one in wanted))
         return [fact for facts, _ in found for fact in facts]
 
-    def _continued(self, measures: Mapping[str, Mapping[str, int]]) -> Iterable[tuple[str, str]]:
-        wanted: dict[tuple[str, str], None] = {}
+    async def series_names(
+        self, measures: Mapping[str, Mapping[str, int]], facts: Sequence[Fact]
+    ) -> Mapping[str, Name]:
+        """Names of series that the call's readings may join under another name, or without one."""
+        wanted = await in_thread(self._joined, measures, facts) if measures else []
+        return await self.graph.records.get_names(wanted) if wanted else {}
+
+    def _joined(self, measures: Mapping[str, Mapping[str, int]], facts: Sequence[Fact]) -> list[str]:
+        near = self._continued(measures).values()
+        recorded = (fact.measure for fact in facts if fact.kind == "reading" and fact.measure)
+        return sorted({name_key(self.group_id, name) for name in (*near, *recorded)} - self.names.keys())
+
+    def _continued(self, measures: Mapping[str, Mapping[str, int]]) -> Mapping[tuple[str, str], str]:
+        """The series that readings continue, by source and key, with their names."""
+        wanted: dict[tuple[str, str], str] = {}
         compared = {source: Measures(names) for source, names in measures.items()}
         for fact in self._readings():
             source = self._uuid(fact.source)
             if source in compared and source is not None and fact.measure is not None:
                 measure = near_measure(fact.measure, compared[source])
                 if measure is not None:
-                    wanted[source, measure_key(measure)] = None
+                    wanted[source, measure_key(measure)] = measure
         return wanted
 
     async def ended_by(self, facts: Sequence[Fact]) -> dict[str, list[Fact]]:

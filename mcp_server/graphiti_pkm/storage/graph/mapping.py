@@ -38,6 +38,7 @@ SUMMARY_BY_MODEL = "summary_by_model"
 """A property of entities whose summary is not from a caller; an ordinary attribute to Graphiti, which keeps it."""
 _FACT_FIELDS = ("kind", "voided", *_TEXTS, *_OFFSETS)
 _STATES = ("entity_before", "entity_after")
+_NO_AMOUNT: Row = {VALUE_NUMBER: None, VALUE_KIND: None}
 _INSTANTS = ("created_at", "expired_at", "valid_at", "invalid_at", "reference_time")
 
 
@@ -204,11 +205,9 @@ def episode_properties(record: Episode, fact_uuids: list[str]) -> Row:
 
 def fact_properties(record: Fact, scope: str) -> Row:
     """What Graphiti saves on a RELATES_TO but its embedding, with our own fields flat beside it."""
-    amount = amount_of(record.value, record.unit) if record.kind == "reading" else None
     return {
         **_attributes(record.attributes, FACT_KEYS + _FACT_FIELDS),
-        VALUE_NUMBER: amount and amount.middle,
-        VALUE_KIND: amount and amount.kind,
+        **(derived_from(record.value, record.unit) if record.kind == "reading" else _NO_AMOUNT),
         **{field: getattr(record, field) for field in (*_FACT_FIELDS, *_INSTANTS)},
         "uuid": record.uuid,
         "group_id": record.group_id,
@@ -221,6 +220,12 @@ def fact_properties(record: Fact, scope: str) -> Row:
         "search_text": indexed(searchable(f"{record.relation.replace('_', ' ')} {record.text}")),
         "recorded_day": day_number(record.created_at),
     }
+
+
+def derived_from(value: str | None, unit: str | None) -> Row:
+    """What is stored beside the value of a reading: its number and kind."""
+    amount = amount_of(value, unit)
+    return _NO_AMOUNT if amount is None else {VALUE_NUMBER: amount.middle, VALUE_KIND: amount.kind}
 
 
 def fact_update_row(record: FactUpdate) -> Row:

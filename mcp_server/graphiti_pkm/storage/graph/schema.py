@@ -4,17 +4,19 @@ Indexes and constraints are in ``neo4j.schema``.
 """
 
 import logging
+from collections.abc import Iterable
 
 from graphiti_pkm.errors import NewerSchema
 from graphiti_pkm.storage.graph.database import Database, Refused
+from graphiti_pkm.storage.graph.mapping import derived_from
 from graphiti_pkm.storage.graph.queries.values import Query, Row
 
 _log = logging.getLogger(__name__)
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 """1 had no index of changes by what caused them, 2 none by when and between what they were, 3 none of communities,
-4 no time of each group's newest write, 5 nothing that is kept apart, 6 no index of
-causes."""
+4 no time of each group's newest write, 5 nothing that is kept apart, 6 no index of causes, 7 no numbers of readings
+that were told before."""
 META = Query(
     "meta",
     "MATCH (m:Meta {id: 'database'}) RETURN m.schema_version AS version, m.model AS model, m.dimension AS dimension",
@@ -25,11 +27,12 @@ _SIGNING_KEY = Query(
     "MATCH (m:Meta {id: 'signing'}) WHERE m.signing_key IS NOT NULL RETURN m.signing_key AS key",
     {},
 )
-_BUILT = Query(
+BUILT = Query(
     "schema built",
     "MERGE (m:Meta {id: 'database'}) SET m.schema_version = $version",
     {"version": SCHEMA_VERSION},
 )
+"""Run last."""
 _ADOPT_GROUPS = tuple(
     Query(
         "adopt groups",
@@ -70,8 +73,30 @@ _NEWEST = tuple(
         ("(r:Change)", "recorded_at"),
     )
 )
-FILLING = (*_ADOPT_GROUPS, *_FILL, *_NEWEST, _BUILT)
-"""Run last, when the indexes are being built; repeatable."""
+FILLING = (*_ADOPT_GROUPS, *_FILL, *_NEWEST)
+"""Run when the indexes are being built, before ``BUILT``; repeatable."""
+_READINGS = 5_000
+
+
+def readings_after(uuid: str) -> Query:
+    """The values of a batch of readings, by uuid."""
+    return Query(
+        "values of readings",
+        """MATCH ()-[e:RELATES_TO]->() WHERE e.uuid > $after AND e.kind = 'reading'
+        WITH e.uuid AS uuid, e ORDER BY uuid LIMIT $limit
+        RETURN uuid, toStringOrNull(e.value) AS value, toStringOrNull(e.unit) AS unit ORDER BY uuid""",
+        {"after": uuid, "limit": _READINGS},
+    )
+
+
+def number_readings(found: Iterable[Row]) -> Query:
+    """Gives readings of older versions the numbers that their values say, for statistics."""
+    rows = [{"uuid": row["uuid"], "derived": derived_from(row["value"], row["unit"])} for row in found]
+    return Query(
+        "numbers of readings",
+        "UNWIND $rows AS r MATCH ()-[e:RELATES_TO {uuid: r.uuid}]->() SET e += r.derived",
+        {"rows": rows},
+    )
 
 
 def version(found: list[Row]) -> int | None:

@@ -309,7 +309,9 @@ async def test_near_measures_join_a_series_and_are_reported_in_doubt(
 ) -> None:
     await world.tell("one", SLEEP)
     answer = await world.tell("two", {**SLEEP, "measure": measure})
-    assert next(fact for fact in world.facts if fact.uuid == answer.facts[0].uuid).measure == series
+    told = next(fact for fact in world.facts if fact.uuid == answer.facts[0].uuid)
+    assert (told.measure, told.target_name) == (series, series)
+    assert world.entity("sleep")  # of which there is one
     reported = "near_measure" in attention(answer)
     assert reported == (measure == "sleeep")
     other_unit = await world.tell("three", {**SLEEP, "measure": "hours of sleep", "unit": "points"})
@@ -324,6 +326,7 @@ async def test_a_reading_without_a_measure_joins_the_one_series_of_its_relation(
     await world.tell("one", SLEEP, MOOD)
     answer = await world.tell("two", {**UNNAMED, "value": 3})
     assert answer.facts[0].series == ["4 (2026-06-01)", "3 (2026-06-01)"]
+    assert world.entity("mood")  # of which there is one
     report = the(answer, "near_measure")
     assert report.detail.startswith("feels was added to the series mood: ")
     assert report.candidates == ["mood"]

@@ -10,7 +10,15 @@ from graphiti_pkm.storage.graph.database import Database, Refused
 from graphiti_pkm.storage.graph.neo4j.connection import Neo4jRefused
 from graphiti_pkm.storage.graph.queries.search import FACTS_INDEX, NODES_INDEX
 from graphiti_pkm.storage.graph.queries.values import Query, Row
-from graphiti_pkm.storage.graph.schema import FILLING, META, SCHEMA_VERSION, version
+from graphiti_pkm.storage.graph.schema import (
+    BUILT,
+    FILLING,
+    META,
+    SCHEMA_VERSION,
+    number_readings,
+    readings_after,
+    version,
+)
 from graphiti_pkm.storage.graph.vector_indexes import ALL, COMPLETE, EF_CONSTRUCTION, Embedded, M
 
 _log = logging.getLogger(__name__)
@@ -179,6 +187,19 @@ async def _build(database: Attempts) -> None:
     await _wait_until_ready(database)
     for query in FILLING:
         await database.attempt(query, writing=True, seconds=_READY_SECONDS)
+    await _number_readings(database)
+    await database.attempt(BUILT, writing=True)
+
+
+async def _number_readings(database: Attempts) -> None:
+    """All of them, also those that have their numbers: this runs once for each older version."""
+    last = ""
+    while True:
+        (found,) = await database.attempt(readings_after(last), seconds=_READY_SECONDS)
+        if not found:
+            return
+        await database.attempt(number_readings(found), writing=True, seconds=_READY_SECONDS)
+        last = found[-1]["uuid"]
 
 
 async def _wait_until_ready(database: Attempts) -> None:

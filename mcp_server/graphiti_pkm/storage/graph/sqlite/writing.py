@@ -251,14 +251,14 @@ class _Write(Tables):
         self._put_vector(FACT, fact.uuid, fact.group_id, fact.uuid)
 
     def _fact_update(self, update: FactUpdate) -> None:
-        """Write an updated fact; a quote or an earlier time of telling that the update does not give stays."""
+        """Write an updated fact; what the update does not give stays, attributes letter for letter."""
         checked_text(update.quote or "")
         changed = self.db.execute(
             """UPDATE fact SET valid_at = ?, invalid_at = ?, expired_at = ?, voided = ?,
             reference_time = coalesce(?, reference_time), quote = coalesce(?, quote),
             quote_start = coalesce(?, quote_start), quote_end = coalesce(?, quote_end),
-            quote_episode_uuid = coalesce(?, quote_episode_uuid), attributes = json_patch(attributes, ?)
-            WHERE uuid = ?""",
+            quote_episode_uuid = coalesce(?, quote_episode_uuid),
+            attributes = coalesce(json_patch(attributes, ?), attributes) WHERE uuid = ?""",
             (
                 known_micros(update.valid_at),
                 known_micros(update.invalid_at),
@@ -269,7 +269,7 @@ class _Write(Tables):
                 update.quote_start,
                 update.quote_end,
                 update.quote_episode_uuid,
-                values.stored_attributes(update.attributes),
+                values.stored_attributes(update.attributes) if update.attributes else None,
                 update.uuid,
             ),
         ).rowcount
