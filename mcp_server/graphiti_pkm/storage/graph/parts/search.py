@@ -6,9 +6,12 @@ from functools import partial
 
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
 from graphiti_pkm.core.model.records import Episode, Vector
+from graphiti_pkm.core.model.stems import StemCounts, counted, text_stems
+from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.storage.graph import mapping
 from graphiti_pkm.storage.graph.checks import is_comparable
 from graphiti_pkm.storage.graph.parts.part import Part
+from graphiti_pkm.storage.graph.queries import read as queries_read
 from graphiti_pkm.storage.graph.queries import search as queries_search
 from graphiti_pkm.storage.graph.queries import vectors as queries_vectors
 from graphiti_pkm.storage.graph.queries.values import Query, Row
@@ -69,6 +72,15 @@ class Searches(Part):
             return queries_search.weighed(asked, dict.fromkeys(range(len(asked)), 1))
         counted = await self._rows(queries_search.word_counts(asked, kind))
         return queries_search.weighed(asked, {row["place"]: row["held"] for row in counted})
+
+    async def episode_words(
+        self, uuids: Sequence[str], stems: Sequence[str], parts: Sequence[str], group_ids: Sequence[str]
+    ) -> dict[str, StemCounts]:
+        texts = {
+            row["uuid"]: f"{row['name']} {row['content']}"
+            for row in await self._rows(queries_read.episodes(uuids, group_ids))
+        }
+        return await in_thread(lambda: {uuid: counted(text_stems(text), stems, parts) for uuid, text in texts.items()})
 
     async def nearest_entities(self, vector: Vector, wanted: EntityFilter, limit: int) -> dict[str, float]:
         ask = partial(queries_vectors.nearest_entities, vector, wanted, limit)
