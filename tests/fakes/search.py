@@ -7,12 +7,13 @@ from datetime import datetime
 from typing import NamedTuple
 
 from tests.fakes.part import FakePart
+from tests.fakes.reads import place
 from tests.fakes.tables import Tables
 
 from graphiti_pkm.core.model.names import fold, joined_words, name_beginnings, word_parts
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
 from graphiti_pkm.core.model.records import Episode, Vector
-from graphiti_pkm.core.model.stems import StemCounts, counted, text_stems
+from graphiti_pkm.core.model.stems import EpisodeWords, counted, text_stems
 from graphiti_pkm.core.model.times import iso
 
 
@@ -59,11 +60,11 @@ class FakeSearch(FakePart):
 
     async def episode_words(
         self, uuids: Sequence[str], stems: Sequence[str], parts: Sequence[str], group_ids: Sequence[str]
-    ) -> dict[str, StemCounts]:
+    ) -> dict[str, EpisodeWords]:
         db = await self._db()
         found = [db.episodes[uuid] for uuid in uuids if uuid in db.episodes]
         return {
-            one.uuid: counted(text_stems(f"{one.name} {one.content}"), stems, parts)
+            one.uuid: EpisodeWords(place(one), counted(text_stems(f"{one.name} {one.content}"), stems, parts))
             for one in found
             if one.group_id in group_ids
         }

@@ -96,13 +96,20 @@ class EpisodeCandidates:
         terms = without_stop_words(query.terms)
         stems = stems_of(terms)
         words = self._graph.search.episode_words
-        counts = await words(list(worded), stems, (), wanted.group_ids)
+        others = [uuid for uuid, hit in hits.items() if uuid not in worded and _counts(uuid, hit, dated)]
+        found, places = await asyncio.gather(
+            words(list(worded), stems, (), wanted.group_ids),
+            self._graph.episodes.episode_places(others, wanted.group_ids),
+        )
+        counts = {uuid: one.counts for uuid, one in found.items()}
         unknown = unknown_terms(terms, counts)
         if parts := [part for term in unknown for part in part_terms(term)][:_MOST_PARTS]:
             held = list(await self._graph.search.search_episodes(parts, wanted, _ASKED_FOR))
-            counts |= holding_parts(await words(held, stems, stems_of(unknown), wanted.group_ids))
-        others = [uuid for uuid, hit in hits.items() if uuid not in counts and _counts(uuid, hit, dated)]
-        places = await self._graph.episodes.episode_places([*counts, *others], wanted.group_ids)
+            more = await words(held, stems, stems_of(unknown), wanted.group_ids)
+            holding = holding_parts({uuid: one.counts for uuid, one in more.items()})
+            counts |= holding
+            found |= {uuid: more[uuid] for uuid in holding}
+        places |= {uuid: one.place for uuid, one in found.items()}
         signs = Signs(
             words=word_shares(terms, counts),
             cosines=_cosines(places, hits, near),

@@ -3,8 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from graphiti_pkm.core.model.names import fold, joined_words
+from graphiti_pkm.core.model.places import Place
 
 _SCORED_CHARS = 50_000
 _SHORTEST_STEM = 3
@@ -22,6 +24,13 @@ class StemCounts:
     counts: Mapping[str, int]
     inside: Mapping[str, int] = field(default_factory=dict)
     """How often a stem is part of its words."""
+
+
+class EpisodeWords(NamedTuple):
+    """Where an episode stands, and how often it has the stems that were asked for."""
+
+    place: Place
+    counts: StemCounts
 
 
 def stem(word: str) -> str:

@@ -41,7 +41,7 @@ from graphiti_pkm.core.model.records import (
     WriteIntent,
 )
 from graphiti_pkm.core.model.saga_records import Saga, SagaMembers
-from graphiti_pkm.core.model.stems import StemCounts
+from graphiti_pkm.core.model.stems import EpisodeWords
 from graphiti_pkm.core.ports.comparing import GraphComparison
 from graphiti_pkm.core.ports.effects import Effect
 from graphiti_pkm.core.ports.embedding import GraphEmbeddings
@@ -277,8 +277,8 @@ class GraphSearch(Protocol):
 
     async def episode_words(
         self, uuids: Sequence[str], stems: Sequence[str], parts: Sequence[str], group_ids: Sequence[str]
-    ) -> dict[str, StemCounts]:
-        """How often name and content of each episode have these stems (``core.model.stems``).
+    ) -> dict[str, EpisodeWords]:
+        """How often name and content of each episode have these stems (``core.model.stems``), and its position.
 
         ``parts``: stems that are also counted inside of other words. Unknown episodes, and those of other groups, are
         left out.

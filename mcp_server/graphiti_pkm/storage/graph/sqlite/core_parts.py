@@ -39,7 +39,7 @@ from graphiti_pkm.core.model.records import (
     WriteIntent,
 )
 from graphiti_pkm.core.model.saga_records import Saga, SagaMembers
-from graphiti_pkm.core.model.stems import StemCounts
+from graphiti_pkm.core.model.stems import EpisodeWords
 from graphiti_pkm.core.ports.effects import Effect
 from graphiti_pkm.core.ports.embedding import EmbeddingSize, TextToEmbed
 from graphiti_pkm.core.ports.graph import RecordKind
@@ -272,7 +272,7 @@ class Searches(SqlitePart):
 
     async def episode_words(
         self, uuids: Sequence[str], stems: Sequence[str], parts: Sequence[str], group_ids: Sequence[str]
-    ) -> dict[str, StemCounts]:
+    ) -> dict[str, EpisodeWords]:
         return await self._file.read(lambda db: episode_stems.episode_words(db, uuids, stems, parts, group_ids))
 
     async def nearest_entities(self, vector: Vector, wanted: EntityFilter, limit: int) -> dict[str, float]:

@@ -9,8 +9,9 @@ import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from graphiti_pkm.core.model.stems import StemCounts, counted, text_stems
-from graphiti_pkm.storage.graph.sqlite.values import IN_GROUPS, as_list
+from graphiti_pkm.core.model.places import Place
+from graphiti_pkm.core.model.stems import EpisodeWords, StemCounts, counted, text_stems
+from graphiti_pkm.storage.graph.sqlite.values import IN_GROUPS, as_list, moment
 
 _MISSING = "NOT EXISTS (SELECT 1 FROM episode_stems s WHERE s.episode_uuid = e.uuid)"
 
@@ -41,25 +42,31 @@ def fill(db: sqlite3.Connection, limit: int) -> int:
 
 def episode_words(
     db: sqlite3.Connection, uuids: Sequence[str], stems: Sequence[str], parts: Sequence[str], group_ids: Sequence[str]
-) -> dict[str, StemCounts]:
+) -> dict[str, EpisodeWords]:
     """How often each episode has the stems, and words that contain ``parts``."""
     found = db.execute(
-        f"""SELECT e.uuid, s.length, s.stems, CASE WHEN s.stems IS NULL THEN e.name END AS name,
-          CASE WHEN s.stems IS NULL THEN e.content END AS content
+        f"""SELECT e.uuid, e.group_id, e.valid_at, e.created_at, s.length, s.stems,
+          CASE WHEN s.stems IS NULL THEN e.name END AS name, CASE WHEN s.stems IS NULL THEN e.content END AS content
         FROM json_each(:uuids) u JOIN episode e ON e.uuid = u.value
         LEFT JOIN episode_stems s ON s.episode_uuid = e.uuid WHERE e.group_id {IN_GROUPS}""",
         {"uuids": as_list(dict.fromkeys(uuids)), "groups": as_list(group_ids)},
     )
     asked = [(one, f" {one}:") for one in stems]
-    counts: dict[str, StemCounts] = {}
-    for uuid, length, kept, name, content in found:
+    words: dict[str, EpisodeWords] = {}
+    for uuid, group_id, valid_at, created_at, length, kept, name, content in found:
         if kept is None:
-            counts[uuid] = counted(text_stems(episode_text(name, content)), stems, parts)
+            counts = counted(text_stems(episode_text(name, content)), stems, parts)
         elif any(part in kept for part in parts):
-            counts[uuid] = counted(_read(kept), stems, parts)
+            counts = counted(_read(kept), stems, parts)
         else:
-            counts[uuid] = StemCounts(length, {one: _count(kept, key) for one, key in asked if key in kept})
-    return counts
+            found_counts: dict[str, int] = {}
+            for one, key in asked:
+                if (at := kept.find(key)) >= 0:
+                    start = at + len(key)
+                    found_counts[one] = int(kept[start : kept.index(" ", start)])
+            counts = StemCounts(length, found_counts)
+        words[uuid] = EpisodeWords(Place(uuid, group_id, moment(valid_at), moment(created_at)), counts)
+    return words
 
 
 def episode_text(name: str, content: str) -> str:
@@ -69,11 +76,6 @@ def episode_text(name: str, content: str) -> str:
 
 def _kept(words: Mapping[str, int]) -> str:
     return f" {' '.join(f'{word}:{often}' for word, often in words.items())} "
-
-
-def _count(kept: str, key: str) -> int:
-    start = kept.index(key) + len(key)
-    return int(kept[start : kept.index(" ", start)])
 
 
 def _read(kept: str) -> Counter[str]:
