@@ -187,7 +187,7 @@ def _background_work(memory: Memory, graph: GraphStore | SqliteGraph, stop: asyn
         "comparison": memory.recovery.compare_periodically(stop),
         "change of vectors": memory.reembedding.finish_periodically(stop),
         "jobs": memory.jobs.run(stop),
-        "vector indexes": graph.vectors.maintain_vector_indexes(stop),
+        "search indexes": graph.vectors.maintain_indexes(stop),
     }
     loops |= {name: job(stop) for name, job in memory.running.jobs.items()}
     return [asyncio.create_task(loop, name=name) for name, loop in loops.items()]

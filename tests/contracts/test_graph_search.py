@@ -218,3 +218,27 @@ async def test_what_was_just_written_is_found_at_once(graph: Graph) -> None:
         episode = an_episode(f"word{number}")
         await graph.writer.apply(a_write(episode), {})
         assert list(await graph.search.search_episodes([f"word{number}"], episodes(), 10)) == [episode.uuid]
+
+
+async def test_the_stems_of_episodes_are_counted_with_their_positions_in_the_groups_asked_for(graph: Graph) -> None:
+    told = an_episode("Boats and fire-works, boating; the Haushaltsplanung.", name="A boat", valid_at=at(2025, 3))
+    none, elsewhere = an_episode("Nothing of it."), an_episode("A boat.", group_id="t2")
+    await graph.writer.apply(a_write(told, none, elsewhere), {})
+    uuids = [told.uuid, none.uuid, elsewhere.uuid, "unknown", told.uuid]
+    found = await graph.search.episode_words(uuids, ["boat", "firework", "train"], ["planung", "xyz"], ["t1"])
+    assert found.keys() == {told.uuid, none.uuid}
+    place, counts = found[told.uuid]
+    assert (place.group_id, place.valid_at, place.created_at) == ("t1", told.valid_at, told.created_at)
+    assert counts.counts == {"boat": 3, "firework": 1}
+    assert counts.inside == {"planung": 1}
+    assert counts.length == 10
+    assert (found[none.uuid].counts.counts, found[none.uuid].counts.inside) == ({}, {})
+    assert await graph.search.episode_words([], ["boat"], [], ["t1"]) == {}
+
+
+async def test_stems_follow_a_text_that_is_written_again(graph: Graph) -> None:
+    episode = an_episode("A boat.")
+    await graph.writer.apply(a_write(episode), {})
+    await graph.writer.apply(a_write(episode.model_copy(update={"content": "Two trains and a train."})), {})
+    found = await graph.search.episode_words([episode.uuid], ["boat", "train"], [], ["t1"])
+    assert found[episode.uuid].counts.counts == {"train": 2}

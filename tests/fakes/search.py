@@ -7,11 +7,13 @@ from datetime import datetime
 from typing import NamedTuple
 
 from tests.fakes.part import FakePart
+from tests.fakes.reads import place
 from tests.fakes.tables import Tables
 
 from graphiti_pkm.core.model.names import fold, joined_words, name_beginnings, word_parts
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
 from graphiti_pkm.core.model.records import Episode, Vector
+from graphiti_pkm.core.model.stems import EpisodeWords, counted, text_stems
 from graphiti_pkm.core.model.times import iso
 
 
@@ -55,6 +57,17 @@ class FakeSearch(FakePart):
             text = f"{one.name} {one.content}"
             texts.append(_Text(one.uuid, text, [*joined_words(text), *word_parts(text)], one.valid_at))
         return _word_hits(terms, texts, limit)
+
+    async def episode_words(
+        self, uuids: Sequence[str], stems: Sequence[str], parts: Sequence[str], group_ids: Sequence[str]
+    ) -> dict[str, EpisodeWords]:
+        db = await self._db()
+        found = [db.episodes[uuid] for uuid in uuids if uuid in db.episodes]
+        return {
+            one.uuid: EpisodeWords(place(one), counted(text_stems(f"{one.name} {one.content}"), stems, parts))
+            for one in found
+            if one.group_id in group_ids
+        }
 
     async def nearest_entities(self, vector: Vector, wanted: EntityFilter, limit: int) -> dict[str, float]:
         db = await self._db()

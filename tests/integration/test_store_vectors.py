@@ -284,7 +284,7 @@ async def test_another_dimension_gets_an_index_of_its_own(indexed: VectorWorld) 
 async def test_the_keeper_builds_by_itself_and_ends_when_told(world: VectorWorld) -> None:
     stop = asyncio.Event()
     world.store.vectors.settle_seconds = 0.01
-    keeping = asyncio.create_task(world.store.vectors.maintain_vector_indexes(stop))
+    keeping = asyncio.create_task(world.store.vectors.maintain_indexes(stop))
     await until_built(world.store, all_built)
     stop.set()
     await keeping

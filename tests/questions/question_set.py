@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from graphiti_pkm.core.model.names import fold, search_terms, words_of
-from graphiti_pkm.core.reading.ranking import stem
+from graphiti_pkm.core.model.stems import stem
 
 Split = Literal["tune", "held"]
 

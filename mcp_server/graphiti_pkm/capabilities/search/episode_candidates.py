@@ -16,7 +16,6 @@ from graphiti_pkm.capabilities.search.episode_ranking import (
     steps_in,
     unknown_terms,
     with_surroundings,
-    word_counts,
     word_shares,
 )
 from graphiti_pkm.capabilities.search.periods import Period, in_years_before, nearness, periods_in
@@ -25,10 +24,10 @@ from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.model.names import part_terms, words_of
 from graphiti_pkm.core.model.places import Place, Stretch
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, EpisodeHit, Window
-from graphiti_pkm.core.model.records import Episode
+from graphiti_pkm.core.model.stems import stems_of
 from graphiti_pkm.core.model.times import day_bounds
 from graphiti_pkm.core.reading.candidates import POOL, Candidates, Query
-from graphiti_pkm.core.reading.ranking import MIN_COSINE, WordCounts
+from graphiti_pkm.core.reading.ranking import MIN_COSINE
 
 _ASKED_FOR = 50
 """Candidates for each period, and for each entity, that the query names."""
@@ -95,17 +94,24 @@ class EpisodeCandidates:
         of_entities = await self._of_entities(query, wanted, named)
         hits = {**of_entities, **dated, **near}
         terms = without_stop_words(query.terms)
-        counts, places = await self._words(list(worded), wanted)
-        if unknown := [part for term in unknown_terms(terms, counts) for part in part_terms(term)][:_MOST_PARTS]:
-            held = list(await self._graph.search.search_episodes(unknown, wanted, _ASKED_FOR))
-            more, standing = await self._words(held, wanted)
-            holding = holding_parts(unknown_terms(terms, counts), more)
-            counts = {**counts, **holding}
-            places.update({uuid: place for uuid, place in standing.items() if uuid in holding})
-        others = [uuid for uuid, hit in hits.items() if uuid not in places and _counts(uuid, hit, dated)]
-        places.update(await self._graph.episodes.episode_places(others, wanted.group_ids))
+        stems = stems_of(terms)
+        words = self._graph.search.episode_words
+        others = [uuid for uuid, hit in hits.items() if uuid not in worded and _counts(uuid, hit, dated)]
+        found, places = await asyncio.gather(
+            words(list(worded), stems, (), wanted.group_ids),
+            self._graph.episodes.episode_places(others, wanted.group_ids),
+        )
+        counts = {uuid: one.counts for uuid, one in found.items()}
+        unknown = unknown_terms(terms, counts)
+        if parts := [part for term in unknown for part in part_terms(term)][:_MOST_PARTS]:
+            held = list(await self._graph.search.search_episodes(parts, wanted, _ASKED_FOR))
+            more = await words(held, stems, stems_of(unknown), wanted.group_ids)
+            holding = holding_parts({uuid: one.counts for uuid, one in more.items()})
+            counts |= holding
+            found |= {uuid: more[uuid] for uuid in holding}
+        places |= {uuid: one.place for uuid, one in found.items()}
         signs = Signs(
-            words=await asyncio.to_thread(word_shares, terms, counts),
+            words=word_shares(terms, counts),
             cosines=_cosines(places, hits, near),
             dates=self._dates(places, periods),
         )
@@ -118,12 +124,6 @@ class EpisodeCandidates:
         around = await self._surroundings(own, places, wanted)
         shown = {uuid: hit for uuid, hit in hits.items() if hit.end}
         return Found(with_surroundings(own, around, self._weights, possible), is_cut, shown)
-
-    async def _words(self, uuids: Sequence[str], wanted: EpisodeFilter) -> tuple[WordCounts, dict[str, Place]]:
-        """The words of episodes, and their positions."""
-        episodes = await self._graph.records.get_episodes(uuids, wanted.group_ids)
-        texts = {each.uuid: f"{each.name} {each.content}" for each in episodes}
-        return await asyncio.to_thread(word_counts, texts), {each.uuid: _place(each) for each in episodes}
 
     async def _near(self, query: Query, wanted: EpisodeFilter, limit: int) -> dict[str, EpisodeHit]:
         return await self._graph.search.nearest_episodes(query.vector, wanted, limit) if query.vector else {}
@@ -229,10 +229,6 @@ def _cosines(
     """Cosines by uuid; an episode outside of the nearest, if there are more, gets the cosine of the last."""
     least = min((hit.cosine for hit in near.values()), default=0.0) if len(near) >= POOL else 0.0
     return {uuid: max(hits[uuid].cosine if uuid in hits else least, 0.0) for uuid in places}
-
-
-def _place(episode: Episode) -> Place:
-    return Place(uuid=episode.uuid, group_id=episode.group_id, valid_at=episode.valid_at, created_at=episode.created_at)
 
 
 def _counts(uuid: str, hit: EpisodeHit, dated: Mapping[str, EpisodeHit]) -> bool:

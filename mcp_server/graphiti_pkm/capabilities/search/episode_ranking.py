@@ -5,16 +5,14 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from graphiti_pkm.core.model.names import fold, joined_words
 from graphiti_pkm.core.model.places import Steps
-from graphiti_pkm.core.reading.ranking import WordCounts, stem
+from graphiti_pkm.core.model.stems import StemCounts, stem, stems_of
 from graphiti_pkm.settings.weights import EpisodeWeights
 
 _K1 = 1.2
 _B = 0.75
 _FLOOR = 0.02
 """Share of an episode whose words only the database's stemmer matched."""
-_SCORED_CHARS = 50_000
 _DAYS_BEST = 3
 
 
@@ -36,31 +34,25 @@ class Surroundings:
     days: Mapping[str, Hashable] = field(default_factory=dict)
 
 
-def word_counts(documents: Mapping[str, str]) -> WordCounts:
-    """The stems of each document; hyphenated words also as a whole."""
-    cut = {uuid: text[:_SCORED_CHARS] for uuid, text in documents.items()}
-    return {uuid: Counter(map(stem, (*fold(text).split(), *joined_words(text)))) for uuid, text in cut.items()}
-
-
-def unknown_terms(terms: Sequence[str], counts: WordCounts) -> list[str]:
+def unknown_terms(terms: Sequence[str], counts: Mapping[str, StemCounts]) -> list[str]:
     """Terms that no document contains."""
-    return [term for term in terms if not any(stem(term) in words for words in counts.values())]
+    known = {word for one in counts.values() for word in one.counts}
+    return [term for term in terms if stem(term) not in known]
 
 
-def holding_parts(terms: Sequence[str], counts: WordCounts) -> WordCounts:
-    """Counts of words that contain a term; documents without any are left out."""
-    found: dict[str, Counter[str]] = {}
-    for uuid, words in counts.items():
-        inside = Counter[str]()
-        for term in map(stem, terms):
-            if often := sum(count for word, count in words.items() if term in word):
-                inside[term] = often
-        if inside:
-            found[uuid] = words + inside
-    return found
+def holding_parts(counts: Mapping[str, StemCounts]) -> dict[str, StemCounts]:
+    """Documents with words that contain what was asked for, which count as if it stood beside them; no others."""
+    return {
+        uuid: StemCounts(
+            one.length + sum(one.inside.values()),
+            {word: one.counts.get(word, 0) + one.inside.get(word, 0) for word in one.counts.keys() | one.inside.keys()},
+        )
+        for uuid, one in counts.items()
+        if one.inside
+    }
 
 
-def word_shares(terms: Sequence[str], counts: WordCounts) -> dict[str, float]:
+def word_shares(terms: Sequence[str], counts: Mapping[str, StemCounts]) -> dict[str, float]:
     """BM25 of each document over these documents, as a share of the maximum for these words.
 
     A share rather than a rank: if the words of a question hardly occur, the best document by words says little, and its
@@ -68,18 +60,21 @@ def word_shares(terms: Sequence[str], counts: WordCounts) -> dict[str, float]:
     """
     if not counts:
         return {}
-    lengths = {uuid: words.total() for uuid, words in counts.items()}
-    average = max(sum(lengths.values()) / len(lengths), 1)
-    scores = dict.fromkeys(counts, 0.0)
-    possible = 0.0
-    for term in dict.fromkeys(map(stem, terms)):
-        having = sum(term in words for words in counts.values())
-        rarity = math.log(1 + (len(counts) - having + 0.5) / (having + 0.5))
-        possible += rarity * (_K1 + 1)
-        for uuid, words in counts.items():
-            if often := words[term]:
-                scores[uuid] += rarity * often * (_K1 + 1) / (often + _K1 * (1 - _B + _B * lengths[uuid] / average))
-    return {uuid: max(score / possible, _FLOOR) if possible else _FLOOR for uuid, score in scores.items()}
+    average = max(sum(one.length for one in counts.values()) / len(counts), 1)
+    having = Counter(word for one in counts.values() for word in one.counts)
+    rarities = {
+        word: math.log(1 + (len(counts) - having[word] + 0.5) / (having[word] + 0.5)) for word in stems_of(terms)
+    }
+    possible = sum(rarity * (_K1 + 1) for rarity in rarities.values())
+    shares: dict[str, float] = {}
+    for uuid, one in counts.items():
+        damping = _K1 * (1 - _B + _B * one.length / average)
+        score = 0.0
+        for word, rarity in rarities.items():
+            if often := one.counts.get(word):
+                score += rarity * often * (_K1 + 1) / (often + damping)
+        shares[uuid] = max(score / possible, _FLOOR) if possible else _FLOOR
+    return shares
 
 
 def own_scores(signs: Signs, weights: EpisodeWeights) -> dict[str, float]:

@@ -1,11 +1,15 @@
-"""The surroundings of an episode: others of its day and saga, and the entities that it mentions."""
+"""The surroundings of an episode: others of its day and saga, and the entities that it mentions.
+
+Places and steps are tuples, not records: a search makes hundreds.
+"""
 
 from datetime import datetime
+from typing import NamedTuple
 
 from graphiti_pkm.core.model.records import Record
 
 
-class Place(Record):
+class Place(NamedTuple):
     """The position of an episode in time, without its content."""
 
     uuid: str
@@ -27,7 +31,7 @@ class Stretch(Record):
     end: datetime
 
 
-class Steps(Record):
+class Steps(NamedTuple):
     """The previous and next episodes in Graphiti's saga, a chain made by its writer."""
 
     previous: str | None = None

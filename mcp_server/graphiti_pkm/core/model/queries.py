@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import Field
 
@@ -201,8 +201,8 @@ class Companion(Record):
     episodes: int
 
 
-class EpisodeHit(Record):
-    """An episode found by meaning, with its best passage."""
+class EpisodeHit(NamedTuple):
+    """An episode found by meaning, with its best passage. A tuple: a search makes hundreds."""
 
     cosine: float
     start: int

@@ -41,6 +41,7 @@ from graphiti_pkm.core.model.records import (
     WriteIntent,
 )
 from graphiti_pkm.core.model.saga_records import Saga, SagaMembers
+from graphiti_pkm.core.model.stems import EpisodeWords
 from graphiti_pkm.core.ports.comparing import GraphComparison
 from graphiti_pkm.core.ports.effects import Effect
 from graphiti_pkm.core.ports.embedding import GraphEmbeddings
@@ -272,6 +273,16 @@ class GraphSearch(Protocol):
 
     async def search_episodes(self, terms: Sequence[str], wanted: EpisodeFilter, limit: int) -> dict[str, float]:
         """Full-text hits in names and contents of episodes; terms may be those of ``names.part_terms``."""
+        ...
+
+    async def episode_words(
+        self, uuids: Sequence[str], stems: Sequence[str], parts: Sequence[str], group_ids: Sequence[str]
+    ) -> dict[str, EpisodeWords]:
+        """How often name and content of each episode have these stems (``core.model.stems``), and its position.
+
+        ``parts``: stems that are also counted inside of other words. Unknown episodes, and those of other groups, are
+        left out.
+        """
         ...
 
     async def nearest_entities(self, vector: Vector, wanted: EntityFilter, limit: int) -> dict[str, float]:

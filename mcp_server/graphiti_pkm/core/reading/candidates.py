@@ -27,6 +27,8 @@ _MOST_NAME_TERMS = 8
 _LOOKED_AT = 50
 """Entities examined that share a word, or its beginning, with a name that was not found."""
 _UUID = 8
+_FEW_KEYS = 200
+"""Computing more is left to a thread."""
 PERSON_WORDS = frozenset({"me", "i", "user", "theuser", "myself"})
 _QUERY_CHARS = 4_000
 _MOST_TERMS = 64
@@ -79,13 +81,13 @@ class Candidates:
 
     async def named(self, names: Sequence[str], wanted: EntityFilter) -> dict[str, list[Entity]]:
         """The entities with each name or alias, in any spelling, that pass the filter."""
-        keys = await in_thread(
-            lambda: {
-                name: [*self._of_person(name, wanted.group_ids), *(name_key(group, name) for group in wanted.group_ids)]
-                for name in names
-            }
+        is_little = len(names) * len(wanted.group_ids) <= _FEW_KEYS
+        keys = (
+            self._keys(names, wanted.group_ids) if is_little else await in_thread(self._keys, names, wanted.group_ids)
         )
         found = await self._graph.records.get_names(list(dict.fromkeys(key for each in keys.values() for key in each)))
+        if not found:
+            return {name: [] for name in names}
         records = await self._graph.records.get_entities(
             list({name.entity_uuid for name in found.values()}), wanted.group_ids
         )
@@ -150,6 +152,12 @@ class Candidates:
         near = await self._graph.search.nearest_facts(query.vector, wanted, POOL) if query.vector else {}
         return await in_thread(_fused, query, texts, near)
 
+    def _keys(self, names: Sequence[str], group_ids: Sequence[str]) -> dict[str, list[str]]:
+        """Under which each of the names may be kept."""
+        return {
+            name: [*self._of_person(name, group_ids), *(name_key(group, name) for group in group_ids)] for name in names
+        }
+
     def _of_person(self, name: str, group_ids: Sequence[str]) -> list[str]:
         """For "me" and similar words, the keys of the person of each group."""
         if normalise_name(name) not in PERSON_WORDS:
@@ -159,7 +167,7 @@ class Candidates:
     async def _vector(self, text: str) -> "Vector | None":
         """None if the model cannot answer; then only words are searched."""
         try:
-            return (await self._embedder.embed([text], _PATIENCE))[0] if await self._embedder.available() else None
+            return (await self._embedder.embed([text], _PATIENCE))[0]
         except Unavailable:
             return None
 

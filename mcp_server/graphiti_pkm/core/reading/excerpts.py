@@ -6,7 +6,8 @@ from graphiti_pkm.core.model.names import fold, search_terms
 from graphiti_pkm.core.model.passages import split_passages
 from graphiti_pkm.core.model.queries import EpisodeHit
 from graphiti_pkm.core.model.records import Fact
-from graphiti_pkm.core.reading.ranking import best_sentence, stem
+from graphiti_pkm.core.model.stems import stem
+from graphiti_pkm.core.reading.ranking import best_sentence
 
 EXCERPT = 600
 """Characters of an episode shown with a search hit."""

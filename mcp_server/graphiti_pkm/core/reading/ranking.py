@@ -1,12 +1,12 @@
 """Search scores: word scores over the pool, fusion with cosines, and where a page starts. Pure."""
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from graphiti_pkm.core.model.names import fold
+from graphiti_pkm.core.model.stems import stem
 from graphiti_pkm.core.reading.paging import Key
 
 Ranking: TypeAlias = list[tuple[str, float]]
@@ -30,8 +30,6 @@ _K1 = 1.2
 _B = 0.75
 _SCORED_CHARS = 50_000
 _SCALE = 1_000_000
-_ENDINGS = re.compile(r"(?:ies|es|s|ed|ing|e|y)$")
-_SHORTEST_STEM = 3
 
 
 def stem_counts(documents: Mapping[str, str]) -> WordCounts:
@@ -134,9 +132,3 @@ def best_sentence(terms: Sequence[str], sentences: Sequence[str]) -> int | None:
     scored = [(-len(wanted & set(map(stem, fold(text).split()))), len(text), i) for i, text in enumerate(sentences)]
     hits, _, place = min(scored, default=(0, 0, 0))
     return place if hits else None
-
-
-def stem(word: str) -> str:
-    """Removes the most common English endings: enough to match what the database's stemmer matched."""
-    short = _ENDINGS.sub("", word)
-    return short if len(short) >= _SHORTEST_STEM else word

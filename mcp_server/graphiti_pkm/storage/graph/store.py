@@ -46,7 +46,7 @@ class GraphStore:
         Writes carry the ``fences`` of this process, which there are where several hosts share the database.
 
         A group with more than ``vector_index_threshold`` embedded records of a kind gets an index, if somebody calls
-        ``vectors.maintain_vector_indexes``. ``server``: who we are, if other servers write into this database too.
+        ``vectors.maintain_indexes``. ``server``: who we are, if other servers write into this database too.
         """
         self._opened = opened = OpenGraph(open_database, vector_index_threshold)
         self._server = server

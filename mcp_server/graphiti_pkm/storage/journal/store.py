@@ -75,6 +75,8 @@ class SqliteJournal:
         self.saved_graphs = SqliteSavedGraphs(self._durable, self._quick, migrations)
         self._looked_at: tuple[int, ...] | None = None
         self._rebuild: RebuildInProgress | None = None
+        self._embedding_of: tuple[int, ...] | None = None
+        self._embedding: RecordedEmbedding | None = None
         """The mark as read at the remembered state of the file."""
         self._owners: dict[int, str] = {}
         """The owner of each job claimed through this journal, so that a lease taken over elsewhere is noticed."""
@@ -263,7 +265,11 @@ class SqliteJournal:
         return await self._quick.run(lambda c: jobs.pending_links(c, entity_uuids))
 
     async def embedding(self) -> RecordedEmbedding | None:
-        return await self._quick.run(embedding.recorded)
+        state = self._file.state()
+        if state is None or state != self._embedding_of:
+            self._embedding = await self._quick.run(embedding.recorded)
+            self._embedding_of = state
+        return self._embedding
 
     async def record_embedding(self, model: str, dimension: int) -> None:
         await self._durable.run(lambda c: embedding.record(c, model, dimension))

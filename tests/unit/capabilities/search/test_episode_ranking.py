@@ -13,17 +13,23 @@ from graphiti_pkm.capabilities.search.episode_ranking import (
     steps_in,
     unknown_terms,
     with_surroundings,
-    word_counts,
     word_shares,
 )
 from graphiti_pkm.core.model.places import Steps
+from graphiti_pkm.core.model.stems import StemCounts, counted, stems_of, text_stems
 from graphiti_pkm.settings.weights import EpisodeWeights
+
+
+def counts_of(texts: dict[str, str], *terms: str, parts: tuple[str, ...] = ()) -> dict[str, StemCounts]:
+    return {uuid: counted(text_stems(text), stems_of(terms), parts) for uuid, text in texts.items()}
+
 
 ONLY_OWN = EpisodeWeights(words=1, meaning=1, date=0.5, entity=0.5, neighbour=0, day=0)
 
 
 def test_a_document_with_all_the_words_has_a_greater_share_than_one_with_the_common_ones() -> None:
-    counts = word_counts({"a": "the budget was cut", "b": "the boat was lost", "c": "the house", "d": "the sea"})
+    texts = {"a": "the budget was cut", "b": "the boat was lost", "c": "the house", "d": "the sea"}
+    counts = counts_of(texts, "the", "budget")
     shares = word_shares(["the", "budget"], counts)
     assert best_of(shares, 1) == ["a"]
     assert 0 < shares["d"] < shares["a"] <= 1
@@ -31,28 +37,30 @@ def test_a_document_with_all_the_words_has_a_greater_share_than_one_with_the_com
 
 def test_where_most_words_of_a_question_occur_nowhere_the_best_by_words_says_little() -> None:
     texts = {"a": "an old boat", "b": "a house", "c": "the sea", "d": "a garden"}
-    known = word_shares(["boat"], word_counts(texts))["a"]
-    rare = word_shares(["boat", "sovereign", "pyrotechnics", "recorder"], word_counts(texts))["a"]
+    asked = ["boat", "sovereign", "pyrotechnics", "recorder"]
+    known = word_shares(["boat"], counts_of(texts, "boat"))["a"]
+    rare = word_shares(asked, counts_of(texts, *asked))["a"]
     assert rare < known / 3
 
 
 def test_what_only_the_databases_stemmer_found_has_a_small_share() -> None:
-    assert 0 < word_shares(["xyz"], word_counts({"a": "no such word"}))["a"] < 0.1
+    assert 0 < word_shares(["xyz"], counts_of({"a": "no such word"}, "xyz"))["a"] < 0.1
     assert word_shares(["xyz"], {}) == {}
 
 
 def test_words_that_no_document_has_may_be_inside_others() -> None:
-    counts = word_counts({"a": "Die Haushaltsplanung steht", "b": "Ein Boot"})
+    texts = {"a": "Die Haushaltsplanung steht", "b": "Ein Boot"}
+    counts = counts_of(texts, "planung", "boot")
     assert unknown_terms(["planung", "boot"], counts) == ["planung"]
-    holding = holding_parts(["planung"], counts)
+    holding = holding_parts(counts_of(texts, "planung", "boot", parts=("planung",)))
     assert list(holding) == ["a"]
     assert word_shares(["planung"], {**counts, **holding})["a"] > word_shares(["planung"], counts)["a"]
 
 
 def test_a_word_with_a_hyphen_counts_as_one_and_as_its_parts() -> None:
     for text in ("The fire-works were played", "The fire-\nworks were played"):
-        counts = word_counts({"a": text, "b": "a boat"})
         for asked in ("fireworks", "works", "fire"):
+            counts = counts_of({"a": text, "b": "a boat"}, asked)
             assert best_of(word_shares([asked], counts), 1) == ["a"]
             assert not unknown_terms([asked], counts)
 

@@ -4,11 +4,15 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 
+from graphiti_pkm.core.model.places import Place
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
 from graphiti_pkm.core.model.records import Episode, Vector
+from graphiti_pkm.core.model.stems import EpisodeWords, counted, text_stems
+from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.storage.graph import mapping
 from graphiti_pkm.storage.graph.checks import is_comparable
 from graphiti_pkm.storage.graph.parts.part import Part
+from graphiti_pkm.storage.graph.queries import read as queries_read
 from graphiti_pkm.storage.graph.queries import search as queries_search
 from graphiti_pkm.storage.graph.queries import vectors as queries_vectors
 from graphiti_pkm.storage.graph.queries.values import Query, Row
@@ -69,6 +73,17 @@ class Searches(Part):
             return queries_search.weighed(asked, dict.fromkeys(range(len(asked)), 1))
         counted = await self._rows(queries_search.word_counts(asked, kind))
         return queries_search.weighed(asked, {row["place"]: row["held"] for row in counted})
+
+    async def episode_words(
+        self, uuids: Sequence[str], stems: Sequence[str], parts: Sequence[str], group_ids: Sequence[str]
+    ) -> dict[str, EpisodeWords]:
+        found = [mapping.episode(row) for row in await self._rows(queries_read.episodes(uuids, group_ids))]
+
+        def words(one: Episode) -> EpisodeWords:
+            place = Place(one.uuid, one.group_id, one.valid_at, one.created_at)
+            return EpisodeWords(place, counted(text_stems(f"{one.name} {one.content}"), stems, parts))
+
+        return await in_thread(lambda: {one.uuid: words(one) for one in found})
 
     async def nearest_entities(self, vector: Vector, wanted: EntityFilter, limit: int) -> dict[str, float]:
         ask = partial(queries_vectors.nearest_entities, vector, wanted, limit)

@@ -38,7 +38,7 @@ class VectorKeeping(Part):
         """Use the existing indexes without changing them. Raises Unavailable."""
         await self._opened.vectors.look(await self._db())
 
-    async def maintain_vector_indexes(self, stop: asyncio.Event) -> None:
+    async def maintain_indexes(self, stop: asyncio.Event) -> None:
         """Maintain them until ``stop`` is set."""
         work, seconds = self.detect_vector_indexes, self.settle_seconds
         while not stop.is_set():

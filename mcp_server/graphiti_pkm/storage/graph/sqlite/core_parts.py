@@ -1,6 +1,7 @@
 """The parts of the store that core asks for, over the functions of this folder."""
 
 import asyncio
+import logging
 import sqlite3
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
@@ -38,13 +39,16 @@ from graphiti_pkm.core.model.records import (
     WriteIntent,
 )
 from graphiti_pkm.core.model.saga_records import Saga, SagaMembers
+from graphiti_pkm.core.model.stems import EpisodeWords
 from graphiti_pkm.core.ports.effects import Effect
 from graphiti_pkm.core.ports.embedding import EmbeddingSize, TextToEmbed
 from graphiti_pkm.core.ports.graph import RecordKind
+from graphiti_pkm.core.waiting import wait_for_any
 from graphiti_pkm.errors import ConfigurationError, PkmError, Unavailable
 from graphiti_pkm.storage.graph.sqlite import (
     changes,
     embeddings,
+    episode_stems,
     episodes,
     facts,
     lookups,
@@ -56,6 +60,13 @@ from graphiti_pkm.storage.graph.sqlite import (
 )
 from graphiti_pkm.storage.graph.sqlite.part import OpenFile, SqlitePart
 from graphiti_pkm.storage.graph.sqlite.values import as_list
+
+_log = logging.getLogger(__name__)
+
+_EPISODES = 50
+"""Whose words are counted in one transaction: writes wait for it."""
+_BETWEEN_SECONDS = 0.05
+_RETRY_SECONDS = 60.0
 
 
 class Records(SqlitePart):
@@ -259,6 +270,11 @@ class Searches(SqlitePart):
     async def search_episodes(self, terms: Sequence[str], wanted: EpisodeFilter, limit: int) -> dict[str, float]:
         return await self._file.read(lambda db: words.search_episodes(db, terms, wanted, limit))
 
+    async def episode_words(
+        self, uuids: Sequence[str], stems: Sequence[str], parts: Sequence[str], group_ids: Sequence[str]
+    ) -> dict[str, EpisodeWords]:
+        return await self._file.read(lambda db: episode_stems.episode_words(db, uuids, stems, parts, group_ids))
+
     async def nearest_entities(self, vector: Vector, wanted: EntityFilter, limit: int) -> dict[str, float]:
         return await self._file.read(lambda db: vectors.nearest_entities(db, self._cache, vector, wanted, limit))
 
@@ -351,13 +367,32 @@ class Comparison(SqlitePart):
 
 
 class Indexes(SqlitePart):
-    """The port ``GraphVectors``: vectors are scanned exactly, so there are no indexes of them."""
+    """The port ``GraphVectors``: vectors are scanned exactly, so there are no indexes of them.
+
+    What searches by words read of each episode is added here to episodes that an earlier version stored.
+    """
+
+    settle_seconds = 5.0
+    """Seconds after a start that are left to searches."""
 
     async def vector_indexes(self) -> tuple[VectorIndex, ...]:
         return ()
 
-    async def maintain_vector_indexes(self, stop: asyncio.Event) -> None:
-        """There is nothing to maintain."""
+    async def maintain_indexes(self, stop: asyncio.Event) -> None:
+        """Add what is missing, a few episodes at a time so that writes go on between; then there is nothing to do."""
+        await wait_for_any(stop, seconds=self.settle_seconds)
+        missing = True
+        while missing and not stop.is_set():
+            pause = _BETWEEN_SECONDS
+            try:
+                missing = await self._file.read(episode_stems.is_any_missing) and await self._fill()
+            except PkmError as error:
+                _log.warning("the words of earlier episodes have to wait: %s", error.code)
+                pause = _RETRY_SECONDS
+            await wait_for_any(stop, seconds=pause)
+
+    async def _fill(self) -> bool:
+        return await self._file.write(lambda db: episode_stems.fill(db, _EPISODES)) == _EPISODES
 
 
 class Writer(SqlitePart):

@@ -224,9 +224,9 @@ def saga_steps(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence
     """The episodes reached along the links of a saga; where several follow, the first by uuid."""
     found = db.execute(
         f"""SELECT e.uuid,
-          (SELECT min(p.uuid) FROM episode_link l JOIN episode p ON p.uuid = l.previous_uuid
+          (SELECT min(p.uuid) FROM episode_link l CROSS JOIN episode p ON p.uuid = l.previous_uuid
             WHERE l.next_uuid = e.uuid AND p.group_id = e.group_id) AS previous,
-          (SELECT min(p.uuid) FROM episode_link l JOIN episode p ON p.uuid = l.next_uuid
+          (SELECT min(p.uuid) FROM episode_link l CROSS JOIN episode p ON p.uuid = l.next_uuid
             WHERE l.previous_uuid = e.uuid AND p.group_id = e.group_id) AS following
         FROM json_each(:uuids) u JOIN episode e ON e.uuid = u.value WHERE e.group_id {IN_GROUPS}""",
         {"uuids": as_list(dict.fromkeys(uuids)), "groups": as_list(group_ids)},

@@ -9,7 +9,7 @@ import sqlite3
 
 from graphiti_pkm.errors import ConfigurationError, NewerSchema
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 OLDEST_SQLITE = (3, 37, 0)
 """The first version with STRICT tables."""
 
@@ -338,7 +338,20 @@ CREATE INDEX change_proposed ON change (group_id, fact_uuid) WHERE kind = 'propo
 CREATE INDEX fact_measure ON fact (group_id, measure) WHERE kind = 'reading';
 """
 
-_MIGRATIONS = (_FIRST, _GRAPHITI, _UPDATES, _CAUSES)
+# A row of ``episode_stems`` goes when the text does: who writes the text writes the row after it.
+_STEMS = """
+CREATE TABLE episode_stems (
+  episode_uuid TEXT PRIMARY KEY REFERENCES episode (uuid) ON DELETE CASCADE,
+  length INTEGER NOT NULL,
+  stems TEXT NOT NULL
+) STRICT;
+CREATE TRIGGER episode_text_stems AFTER UPDATE OF content, name ON episode
+WHEN old.content <> new.content OR old.name <> new.name BEGIN
+  DELETE FROM episode_stems WHERE episode_uuid = new.uuid;
+END;
+"""
+
+_MIGRATIONS = (_FIRST, _GRAPHITI, _UPDATES, _CAUSES, _STEMS)
 """The n-th leads from version n to n + 1; a published one never changes."""
 
 

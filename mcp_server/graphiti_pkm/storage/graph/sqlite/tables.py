@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.storage.graph.queries.search import searchable, searchable_name, searchable_with_parts
 from graphiti_pkm.storage.graph.queries.values import checked_text
-from graphiti_pkm.storage.graph.sqlite import values, words
+from graphiti_pkm.storage.graph.sqlite import episode_stems, values, words
 from graphiti_pkm.storage.graph.sqlite.schema import COMMUNITY, ENTITY, EPISODE, FACT
 from graphiti_pkm.storage.graph.sqlite.values import as_list
 from graphiti_pkm.storage.graph.sqlite.vector_cache import stored
@@ -83,10 +83,11 @@ class Tables:
         return self._prefixes[group_id, kind]
 
     def episode_words(self, uuid: str, group_id: str, name: str, content: str) -> None:
-        """Index an episode's words; those of its source description are removed until ``source_words`` adds them."""
+        """Index an episode's words and stems; the words of its source are removed until ``source_words`` adds them."""
         before = self.prefix(group_id, EPISODE)
         words.remove(self.db, before, uuid, kept_parts=[""])
-        words.put(self.db, before, uuid, "", searchable_with_parts(f"{name} {content}"))
+        words.put(self.db, before, uuid, "", searchable_with_parts(episode_stems.episode_text(name, content)))
+        episode_stems.put(self.db, uuid, name, content)
 
     def source_words(self, uuid: str, group_id: str, source_description: str) -> None:
         """Index the words of the source description, by which an episode is found as well."""

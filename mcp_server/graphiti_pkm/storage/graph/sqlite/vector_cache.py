@@ -55,8 +55,18 @@ class _Matrix:
     state: tuple[object, ...]
     uuids: list[str]
     owners: list[str]
+    """Each once. Newer matrices append to it: of this one are the first ``owner_count``."""
+    owner_count: int
+    numbers: dict[str, int]
+    """Where each owner is among these."""
+    owned: "np.ndarray"
+    """The number of each row's owner, with room at the end like ``rows``."""
     rows: "np.ndarray"
     """Rows with room at the end: the first ``len(uuids)`` count."""
+
+    @property
+    def row_owners(self) -> "np.ndarray":
+        return self.owned[: len(self.uuids)]
 
     @property
     def unit_rows(self) -> "np.ndarray":
@@ -100,7 +110,7 @@ class VectorCache:
         with self._lock:
             matrix = self._matrices.get(key)
         if matrix is None or matrix.state != state:
-            matrix = _Matrix(0, state, [], [], np.empty((0, 0), np.float32))
+            matrix = _Matrix(0, state, [], [], 0, {}, np.empty(0, np.int32), np.empty((0, 0), np.float32))
         new = db.execute(
             "SELECT id, uuid, owner, data FROM vector WHERE kind = ? AND group_id = ? AND id > ? ORDER BY id",
             (*key, matrix.last),
@@ -125,16 +135,26 @@ def _extended(matrix: _Matrix, new: Sequence[Row]) -> _Matrix:
     added = np.frombuffer(b"".join(row["data"] for row in new), _FLOAT).reshape(len(new), -1)
     added = added / np.linalg.norm(added, axis=1, keepdims=True)
     count = len(matrix.uuids) + len(new)
-    rows = matrix.rows
+    rows, owned = matrix.rows, matrix.owned
     if rows.shape[0] < count or rows.shape[1] != added.shape[1]:
         rows = np.empty((max(count, 2 * rows.shape[0]), added.shape[1]), np.float32)
         if matrix.uuids:
             rows[: len(matrix.uuids)] = matrix.unit_rows
+        owned = np.empty(len(rows), np.int32)
+        owned[: len(matrix.uuids)] = matrix.row_owners
     rows[len(matrix.uuids) : count] = added
+    for row in new:
+        if row["owner"] not in matrix.numbers:
+            matrix.numbers[row["owner"]] = len(matrix.owners)
+            matrix.owners.append(row["owner"])
+    owned[len(matrix.uuids) : count] = [matrix.numbers[row["owner"]] for row in new]
     return _Matrix(
         new[-1]["id"],
         matrix.state,
         matrix.uuids + [row["uuid"] for row in new],
-        matrix.owners + [row["owner"] for row in new],
+        matrix.owners,
+        len(matrix.owners),
+        matrix.numbers,
+        owned,
         rows,
     )

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
 from graphiti_pkm.core.model.records import Vector
@@ -30,40 +30,74 @@ def is_comparable(db: sqlite3.Connection, vector: Vector) -> bool:
     return checks.is_comparable(vector, dimension(db), "memory")
 
 
-def ranked(
+class _Scored(NamedTuple):
+    """The cosines of all vectors of a kind in some groups; what each is of, and who owns it."""
+
+    scores: "np.ndarray"
+    uuids: Sequence[str]
+    row_owners: "np.ndarray"
+    owners: Sequence[str]
+    owner_count: int
+    """How many of ``owners`` these are; another thread may append to it."""
+
+
+def _scored(
     db: sqlite3.Connection, cache: VectorCache, kind: str, group_ids: Sequence[str], vector: Vector
-) -> Iterator[list[tuple[float, str, str]]]:
-    """Cosine, uuid and owner of all vectors of the groups, best first, in growing batches."""
+) -> _Scored | None:
+    """None if there is no vector."""
     import numpy as np  # noqa: PLC0415 takes long to import, and a start needs no vectors
 
-    scored = [cache.scores(db, kind, group, vector) for group in dict.fromkeys(group_ids)]
-    scored = [(matrix, scores) for matrix, scores in scored if len(matrix.uuids)]
-    if not scored:
-        return
-    scores = np.concatenate([one for _, one in scored])
-    uuids = [uuid for matrix, _ in scored for uuid in matrix.uuids]
-    owners = [owner for matrix, _ in scored for owner in matrix.owners]
-    taken, size = 0, _FIRST_CANDIDATES
+    found = [cache.scores(db, kind, group, vector) for group in dict.fromkeys(group_ids)]
+    found = [(matrix, scores) for matrix, scores in found if len(matrix.uuids)]
+    if len(found) == 1:
+        ((matrix, scores),) = found
+        return _Scored(scores, matrix.uuids, matrix.row_owners, matrix.owners, matrix.owner_count)
+    if not found:
+        return None
+    before = np.cumsum([0, *(matrix.owner_count for matrix, _ in found)])
+    return _Scored(
+        np.concatenate([scores for _, scores in found]),
+        [uuid for matrix, _ in found for uuid in matrix.uuids],
+        np.concatenate([matrix.row_owners + first for (matrix, _), first in zip(found, before, strict=False)]),
+        [owner for matrix, _ in found for owner in matrix.owners[: matrix.owner_count]],
+        int(before[-1]),
+    )
+
+
+def _best_first(scores: "np.ndarray", uuids: Sequence[str], first: int) -> Iterator[list[tuple[float, str, int]]]:
+    """Score, uuid and place, best first and of equal scores by uuid, in growing batches."""
+    import numpy as np  # noqa: PLC0415 takes long to import, and a start needs no vectors
+
+    taken, size = 0, first
     bound = np.inf
     while taken < len(scores):
         wanted = min(taken + size, len(scores))
         lowest = -np.inf if wanted == len(scores) else np.partition(scores, len(scores) - wanted)[len(scores) - wanted]
-        places = np.flatnonzero((scores >= lowest) & (scores < bound))
-        batch = sorted(((float(scores[i]), uuids[i], owners[i]) for i in places), key=lambda hit: (-hit[0], hit[1]))
-        yield batch
+        places = np.flatnonzero((scores >= lowest) & (scores < bound)).tolist()
+        batch = sorted((-score, uuids[at], at) for score, at in zip(scores[places].tolist(), places, strict=True))
+        yield [(-score, uuid, at) for score, uuid, at in batch]
         taken += len(batch)
         bound = lowest
         size *= _MORE
 
 
+def ranked(
+    db: sqlite3.Connection, cache: VectorCache, kind: str, group_ids: Sequence[str], vector: Vector
+) -> Iterator[list[tuple[float, str]]]:
+    """Cosine and uuid of all vectors of the groups, best first, in growing batches."""
+    found = _scored(db, cache, kind, group_ids, vector)
+    for batch in _best_first(found.scores, found.uuids, _FIRST_CANDIDATES) if found else ():
+        yield [(cosine, uuid) for cosine, uuid, _ in batch]
+
+
 def nearest(
-    batches: Iterator[list[tuple[float, str, str]]], passing: Callable[[list[str]], set[str]], limit: int
+    batches: Iterator[list[tuple[float, str]]], passing: Callable[[list[str]], set[str]], limit: int
 ) -> dict[str, float]:
     """Uuid to cosine of the nearest records that pass, best first."""
     found: dict[str, float] = {}
     for batch in batches:
-        fit = passing([uuid for _, uuid, _ in batch])
-        for cosine, uuid, _ in batch:
+        fit = passing([uuid for _, uuid in batch])
+        for cosine, uuid in batch:
             if uuid in fit:
                 found[uuid] = cosine
                 if len(found) == limit:
@@ -105,40 +139,41 @@ def nearest_facts(
 def nearest_episodes(
     db: sqlite3.Connection, cache: VectorCache, vector: Vector, wanted: EpisodeFilter, limit: int
 ) -> dict[str, EpisodeHit]:
-    """The nearest episodes by their best passages."""
+    """The nearest episodes by their best passage; of equal ones the first in the text."""
+    import numpy as np  # noqa: PLC0415 takes long to import, and a start needs no vectors
+
     if not is_comparable(db, vector):
         return {}
+    found = _scored(db, cache, PASSAGE, wanted.group_ids, vector)
+    if found is None:
+        return {}
     where, parameters = episodes.matched(wanted)
-    best: dict[str, tuple[float, list[str]]] = {}
-    refused: set[str] = set()
-    for batch in ranked(db, cache, PASSAGE, wanted.group_ids, vector):
-        owners = [
-            owner for owner in dict.fromkeys(hit[2] for hit in batch) if owner not in best and owner not in refused
-        ]
+    best = np.full(found.owner_count, -np.inf, np.float32)
+    np.maximum.at(best, found.row_owners, found.scores)
+    nearest_owners: dict[int, float] = {}
+    for batch in _best_first(best, found.owners, limit + _FIRST_CANDIDATES):
         text = f"SELECT e.uuid FROM json_each(:uuids) u JOIN episode e ON e.uuid = u.value WHERE {where}"
-        fit = {row[0] for row in db.execute(text, {**parameters, "uuids": as_list(owners)})}
-        refused.update(owner for owner in owners if owner not in fit)
-        for cosine, uuid, owner in batch:
-            if owner in best:
-                if best[owner][0] == cosine:
-                    best[owner][1].append(uuid)
-            elif owner in fit:
-                best[owner] = (cosine, [uuid])
-        if len(best) >= limit:
+        asked = as_list([owner for _, owner, _ in batch])
+        fit = {row[0] for row in db.execute(text, {**parameters, "uuids": asked})}
+        nearest_owners |= {place: cosine for cosine, owner, place in batch if owner in fit}
+        if len(nearest_owners) >= limit:
             break
-    order = sorted(best.items(), key=lambda one: (-one[1][0], one[0]))[:limit]
+    order = list(nearest_owners.items())[:limit]
+    is_near = np.zeros(len(best), bool)
+    is_near[[place for place, _ in order]] = True
+    rows = np.flatnonzero(is_near[found.row_owners] & (found.scores == best[found.row_owners])).tolist()
     spans = {
-        row["uuid"]: (row["start"], row["end"])
+        row[0]: (row[1], row[2])
         for row in db.execute(
             'SELECT p.uuid, p.start, p."end" FROM json_each(?) u JOIN passage p ON p.uuid = u.value',
-            (as_list([uuid for _, (_, uuids) in order for uuid in uuids]),),
+            (as_list([found.uuids[row] for row in rows]),),
         )
     }
-    hits = {}
-    for owner, (cosine, uuids) in order:
-        start, end = min(spans[uuid] for uuid in uuids)
-        hits[owner] = EpisodeHit(cosine=cosine, start=start, end=end)
-    return hits
+    spans_of: dict[int, tuple[int, int]] = {}
+    for row, owner in zip(rows, found.row_owners[rows].tolist(), strict=True):
+        span = spans[found.uuids[row]]
+        spans_of[owner] = min(span, spans_of.get(owner, span))
+    return {found.owners[owner]: EpisodeHit(cosine, *spans_of[owner]) for owner, cosine in order}
 
 
 def of_records(db: sqlite3.Connection, uuids: Sequence[str]) -> "dict[str, np.ndarray]":
