@@ -9,7 +9,7 @@ import sqlite3
 
 from graphiti_pkm.errors import ConfigurationError, NewerSchema
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 OLDEST_SQLITE = (3, 37, 0)
 """The first with STRICT tables."""
 
@@ -337,7 +337,11 @@ CREATE INDEX fact_because_of ON fact (group_id) WHERE {HAS_CAUSE.format(fact="")
 CREATE INDEX fact_measure ON fact (group_id, measure) WHERE kind = 'reading';
 """
 
-_MIGRATIONS = (_FIRST, _GRAPHITI, _UPDATES, _CAUSES)
+_TYPES = """
+CREATE INDEX entity_label ON entity (group_id, label COLLATE NOCASE, created_at DESC, uuid) WHERE label IS NOT NULL;
+"""
+
+_MIGRATIONS = (_FIRST, _GRAPHITI, _UPDATES, _CAUSES, _TYPES)
 """The n-th leads from version n to n + 1; a published one never changes."""
 
 
