@@ -65,7 +65,13 @@ async def test_relations_are_current_facts_among_the_entities_or_of_any_of_them(
     hours = (timedelta(hours=hour) for hour in range(10))
     ab, ba, bc, bb, aa = (
         a_fact(source, target, relation, created_at=RECORDED + next(hours))
-        for source, target, relation in ((a, b, "KNOWS"), (b, a, "KNOWS"), (b, c, "KNOWS"), (b, b, "KNOWS"), (a, a, "X"))
+        for source, target, relation in (
+            (a, b, "KNOWS"),
+            (b, a, "KNOWS"),
+            (b, c, "KNOWS"),
+            (b, b, "KNOWS"),
+            (a, a, "X"),
+        )
     )
     event = a_fact(a, b, "MET", kind="event")
     over = a_fact(a, b, "LIKED", invalid_at=at(2026, 2))
@@ -97,7 +103,11 @@ async def test_entities_of_a_type_are_found_in_any_case(graph: Graph) -> None:
     people = [
         an_entity(f"P{n}", label="Person", created_at=RECORDED + timedelta(hours=n), uuid=f"{n:036d}") for n in range(3)
     ]
-    others = [an_entity("Berlin", label="City"), an_entity("Thing"), an_entity("X", label="Person", group_id=OTHER_GROUP)]
+    others = [
+        an_entity("Berlin", label="City"),
+        an_entity("Thing"),
+        an_entity("X", label="Person", group_id=OTHER_GROUP),
+    ]
     await graph.writer.apply(a_write(*people, *others), {})
     part = graph.part(OBSERVATIONS_PART)
     assert await part.of_type(["person", "dog"], [GROUP], 2) == [people[2].uuid, people[1].uuid]
@@ -159,7 +169,7 @@ async def test_an_observation_counts_once_in_both_directions(graph: Graph) -> No
         assert (kind.name, kind.facts) == (OBSERVATION, 1), direction
     assert await graph.records.entity_support([a.uuid]) == {a.uuid: (0, 1)}
     assert (await graph.facts.newest_facts([a.uuid], [GROUP], NOW, 9))[a.uuid] == list(
-        (await graph.records.get_facts([told.uuid], [GROUP]))
+        await graph.records.get_facts([told.uuid], [GROUP])
     )
     first = await graph.facts.facts_between(GROUP, [(a.uuid, a.uuid)], 9)
     assert [[fact.uuid for fact in facts] for facts in first] == [[told.uuid]]

@@ -67,9 +67,7 @@ class FakeObservations(FakePart):
         found.sort(key=lambda one: one.created_at, reverse=True)
         return [one.uuid for one in found[:limit]]
 
-    async def holding(
-        self, text: str, group_ids: Sequence[str], now: datetime, limit: int
-    ) -> tuple[list[str], int]:
+    async def holding(self, text: str, group_ids: Sequence[str], now: datetime, limit: int) -> tuple[list[str], int]:
         db = await self._db()
         observed = {
             fact.source_uuid

@@ -39,7 +39,14 @@ class FakeSearch(FakePart):
         texts = []
         for entity in db.entities_under(wanted):
             names = f"{entity.name} {_alias_text(db, entity.uuid)}"
-            texts.append(_Text(entity.uuid, f"{names} {entity.summary} {_type_words(entity)}", name_beginnings(names), entity.created_at))
+            texts.append(
+                _Text(
+                    entity.uuid,
+                    f"{names} {entity.summary} {_type_words(entity)}",
+                    name_beginnings(names),
+                    entity.created_at,
+                )
+            )
         return _word_hits(terms, texts, limit)
 
     async def search_facts(self, terms: Sequence[str], wanted: FactFilter, limit: int) -> dict[str, float]:

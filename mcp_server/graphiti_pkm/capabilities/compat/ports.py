@@ -39,8 +39,6 @@ class GraphObservations(Protocol):
         """Uuids of entities whose label is one of these lower-case words; newest first, then by uuid."""
         ...
 
-    async def holding(
-        self, text: str, group_ids: Sequence[str], now: datetime, limit: int
-    ) -> tuple[list[str], int]:
+    async def holding(self, text: str, group_ids: Sequence[str], now: datetime, limit: int) -> tuple[list[str], int]:
         """Uuids of entities with a lower-case text in name, type or a current observation, oldest first; the total."""
         ...

@@ -37,8 +37,6 @@ class Observations(Part):
     async def of_type(self, words: Sequence[str], group_ids: Sequence[str], limit: int) -> list[str]:
         return [row["uuid"] for row in await self._rows(queries.of_type(words, group_ids, limit))]
 
-    async def holding(
-        self, text: str, group_ids: Sequence[str], now: datetime, limit: int
-    ) -> tuple[list[str], int]:
+    async def holding(self, text: str, group_ids: Sequence[str], now: datetime, limit: int) -> tuple[list[str], int]:
         (row,) = await self._rows(queries.holding(text, group_ids, now, limit))
         return list(row["uuids"]), int(row["total"])

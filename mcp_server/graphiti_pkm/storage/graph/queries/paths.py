@@ -10,7 +10,15 @@ from graphiti_pkm.core.model.queries import FactFilter, Window
 from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.core.model.walks import SourceMode
 from graphiti_pkm.storage.graph.queries.facts import fact_conditions
-from graphiti_pkm.storage.graph.queries.parts import FACT_COLUMNS, IS_CURRENT, OBSERVED, RECORDED, STARTS, cosine, keys_after
+from graphiti_pkm.storage.graph.queries.parts import (
+    FACT_COLUMNS,
+    IS_CURRENT,
+    OBSERVED,
+    RECORDED,
+    STARTS,
+    cosine,
+    keys_after,
+)
 from graphiti_pkm.storage.graph.queries.values import Query
 
 _UNIT: dict[SourceMode, str] = {

@@ -46,9 +46,7 @@ class SqliteObservations(SqlitePart):
     async def of_type(self, words: Sequence[str], group_ids: Sequence[str], limit: int) -> list[str]:
         return await self._file.read(lambda db: of_type(db, words, group_ids, limit))
 
-    async def holding(
-        self, text: str, group_ids: Sequence[str], now: datetime, limit: int
-    ) -> tuple[list[str], int]:
+    async def holding(self, text: str, group_ids: Sequence[str], now: datetime, limit: int) -> tuple[list[str], int]:
         return await self._file.read(lambda db: holding(db, text, _current(group_ids, now), limit))
 
 

@@ -8,7 +8,6 @@ from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.storage.graph.queries.search import (
     searchable,
     searchable_entity,
-    searchable_name,
     searchable_with_parts,
 )
 from graphiti_pkm.storage.graph.queries.values import checked_text
@@ -97,9 +96,7 @@ class Tables:
         """By which an episode is found as well."""
         words.put(self.db, self.prefix(group_id, EPISODE), uuid, SOURCE, searchable(source_description))
 
-    def entity_words(
-        self, uuid: str, group_id: str, name: str, summary: str, attributes: Mapping[str, object]
-    ) -> None:
+    def entity_words(self, uuid: str, group_id: str, name: str, summary: str, attributes: Mapping[str, object]) -> None:
         found = searchable_entity(name, summary, attributes)
         words.put(self.db, self.prefix(group_id, ENTITY), uuid, "", found)
 
