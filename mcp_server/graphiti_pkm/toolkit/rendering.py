@@ -4,7 +4,8 @@ The text is compact JSON without nulls and empty fields. Uuids are shortened to 
 them unique in the answer; every tool accepts shortened uuids. Times are rounded down to the second; the start of a day
 in the zone is its date. What is the same in the whole answer is omitted: the entity that was asked about from its
 facts, the group if only one was searched, the day of the recording. So is what is said twice: a reference_time that is
-valid_at, a quote that is its sentence, names that the sentence holds, what only a relation names, title and day of a receipt, which its message has.
+valid_at, a quote that is its sentence, names that the sentence holds, what only a relation names, title and day of a
+receipt, which its message has.
 """
 
 import functools
@@ -127,10 +128,7 @@ def _said_once(data: Json, zone: tzinfo) -> Json:
         if asked:
             item.pop(f"{asked}_uuid", None)
             item.pop(f"{asked}_name", None)
-        if item.get("reference_time") is not None and item.get("reference_time") == item.get("valid_at"):
-            del item["reference_time"]
-        if item.get("quote") is not None and item.get("quote") == item.get("fact"):
-            del item["quote"]
+        _drop_repeated(item)
         if "corrected_facts" in item:
             item.pop("corrected", None)
         if "source_node_uuid" in item or "target_node_uuid" in item:
@@ -141,6 +139,12 @@ def _said_once(data: Json, zone: tzinfo) -> Json:
         data["changes"] = _by_note(data["changes"])
         _say_recording_once(data, data["changes"], "at", zone)
     return data
+
+
+def _drop_repeated(item: Json) -> None:
+    for repeated, said in (("reference_time", "valid_at"), ("quote", "fact")):
+        if item.get(repeated) is not None and item[repeated] == item.get(said):
+            del item[repeated]
 
 
 def _shorten_receipt(data: Json, zone: tzinfo) -> None:

@@ -32,7 +32,8 @@ async def create_entities(call: Call, request: CreateReferenceEntities) -> Creat
 async def create_relations(call: Call, request: CreateReferenceRelations) -> CreatedReferenceRelations:
     """Create relations between entities that exist, in active voice; one unknown name refuses the whole call.
 
-    Use create_entities first for what is new. Returns the new relations; known ones are skipped.
+    Use create_entities first for what is new; for a sentence about one entity, use add_observations instead. Returns
+    the new relations; known ones are skipped.
     """
     return await call.services[CLASSIC_WRITING].create_reference_relations(call.caller, request)
 
@@ -57,8 +58,8 @@ async def search_nodes(call: Call, request: SearchReferenceNodes) -> ReferenceGr
 async def open_nodes(call: Call, request: OpenReferenceNodes) -> ReferenceGraph:
     """Fetch entities by exact name, with the relations that touch them.
 
-    Use when you know the names; otherwise use search_nodes. Unknown names are left out. At most 50 entities and 200
-    relations; cut tells how many there are.
+    Use when you know the names; to find entities by a word, use search_nodes instead. Unknown names are left out.
+    At most 50 entities and 200 relations; cut tells how many there are.
     """
     return await call.services[CLASSIC_READING].open_nodes(call.caller, request)
 
@@ -66,7 +67,8 @@ async def open_nodes(call: Call, request: OpenReferenceNodes) -> ReferenceGraph:
 async def delete_entities(call: Call, request: DeleteReferenceEntities) -> ReferenceDeleted:
     """Delete entities for good, with their observations and relations; exact names.
 
-    Use only when the user asks for it. What people said of them in other episodes stays and is counted in kept.
+    Use only when the user asks for it. To take out one sentence, use delete_observations instead. What people said of
+    them in other episodes stays and is counted in kept.
     """
     return await call.services[CLASSIC_DELETING].delete_reference_entities(call.caller, request)
 

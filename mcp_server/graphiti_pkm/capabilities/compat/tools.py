@@ -45,8 +45,8 @@ async def create_entities(call: Call, request: CreateEntities) -> CreatedEntitie
 async def create_relations(call: Call, request: CreateRelations) -> CreatedRelations:
     """Create relations between entities that exist, named exactly; a known relation is not made twice.
 
-    Use create_entities first for what is new. Returns the relations, and in failed those with an unknown end and the
-    names that may be meant. Nothing ends: add_memory with replaces ends what was so.
+    Use create_entities first for what is new. To end what was so, use add_memory with replaces instead. Returns the
+    relations, and in failed those with an unknown end and the names that may be meant.
     """
     return await call.services[CLASSIC_WRITING].create_relations(call.caller, request)
 

@@ -1,6 +1,7 @@
 """Searches entities and facts by words and meaning, in stable pages."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 from graphiti_pkm.capabilities.search.facts import FactSearch, labels_of
 from graphiti_pkm.capabilities.search.people import People
@@ -57,7 +58,7 @@ class Searching(FactSearch):
         )
         if request.query is None and not asked:
             return await self._all_nodes(caller, request, wanted, start)
-        scores, is_cut, note = await self._node_scores(request.query, wanted, centre, start)
+        scores, is_cut, note = await self._node_scores(request.query, wanted, centre, start.now)
         people = await self._people.find(await self._named(asked, wanted), wanted, start.now)
         missing = [name for name in asked if not people.named[name]]
         first = dict.fromkeys(uuid for uuids in people.named.values() for uuid in uuids)
@@ -142,7 +143,7 @@ class Searching(FactSearch):
         return f"{listed} nodes pass the filters, {found} of them fit the query; without query all are listed."
 
     async def _node_scores(
-        self, query: str | None, wanted: EntityFilter, centre: str | None, start: Start
+        self, query: str | None, wanted: EntityFilter, centre: str | None, now: datetime
     ) -> tuple[dict[str, float], bool, str | None]:
         """Scores for a query, an entity of exactly that name first; whether the pool was full; a note."""
         if query is None:
@@ -155,21 +156,21 @@ class Searching(FactSearch):
             words = await self._candidates.query(query)
             found = await self._candidates.entities(words, wanted)
             scores, is_cut, note = found.by_uuid, found.is_cut, words.note
-            for uuid, score in (await self._observed(words, wanted, start)).items():
+            for uuid, score in (await self._observed(words, wanted, now)).items():
                 scores[uuid] = max(scores.get(uuid, 0.0), score)
             scores.update({uuid: scores.get(uuid, 0.0) + _EXACT for uuid in exact})
         if centre:
             scores = lifted(scores, await self._neighbours.fact_distances(centre, list(scores)))
         return scores, is_cut, note
 
-    async def _observed(self, words: Query, wanted: EntityFilter, start: Start) -> dict[str, float]:
+    async def _observed(self, words: Query, wanted: EntityFilter, now: datetime) -> dict[str, float]:
         """The entities of which an observation fits, each with the score of its best."""
         if not await self._neighbours.has_observations(wanted.group_ids):
             return {}
         facts = FactFilter(
             group_ids=wanted.group_ids,
-            now=start.now,
-            recorded_until=start.recorded_until,
+            now=now,
+            recorded_until=wanted.recorded_until,
             only_current=True,
             relations=(OBSERVATION,),
         )
