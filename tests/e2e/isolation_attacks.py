@@ -16,7 +16,8 @@ from tests.protocol.support import text
 from graphiti_pkm.server.tools.guard import guarded
 from graphiti_pkm.server.tools.registry import TOOLSETS
 
-_TOOLS = {tool.name: tool for toolset in TOOLSETS for tool in toolset.tools}
+_TOOLS = {tool.name: tool for toolset in TOOLSETS for tool in toolset.tools if toolset.name != "reference"}
+"""Tools of ``reference`` take no group and no uuid, and are those of ``compat`` otherwise."""
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _SHORT = re.compile(r"\b[0-9a-f]{8}\b")
 _CURSOR = re.compile(r'(?<=next_cursor)[\\": ]+[A-Za-z0-9_-]+')
@@ -33,12 +34,19 @@ HARMLESS = frozenset(
     hops source_node_name edge_name fact target_node_name
     add_aliases remove_aliases summary confidential
     label type properties nodes edges source target node max_in_degree max_out_degree create_missing include_edges
+    relations observations entityNames deletions
     weight undirected max_length top_n in_place format content max_chars dry_run saved
     """.split()  # noqa: SIM905  (a list of words reads better)
 )
 """Parameters of today's tools that name no record, group, saga or graph; cursors and confirmations are tried by
 themselves. Labels are of nodes in a graph of one's own."""
 _TOKEN = re.compile(r"\b[0-9a-f]{12}\b")
+
+
+TOM = {"name": "Tom", "type": "Person", "observations": [OWN]}
+ENDS = {"source": "Tom", "target": "Heron"}
+SENTENCES = {"entityName": "Tom", "observations": [OWN]}
+HUB = "HUB"
 
 
 @dataclass(frozen=True)
@@ -91,6 +99,22 @@ def arguments_of(tool: str, own: Records) -> dict[str, Any]:
             "group_id": own.group,
         },
         "clear_graph": {"group_ids": own.group},
+        "create_entities": {"entities": [TOM], "group_id": own.group},
+        "create_relations": {"relations": [{**ENDS, "relationType": "KNOWS"}], "group_id": own.group},
+        "add_observations": {"observations": [SENTENCES], "group_id": own.group},
+        "search_memories": {"query": "person", "limit": 1, "group_id": own.group},
+        "find_memories_by_name": {"names": ["Tom"], "limit": 1, "group_id": own.group},
+        "delete_entities": {"entityNames": ["Nobody of ours"], "group_id": own.group},
+        "delete_relations": {"relations": [{**ENDS, "relationType": "AVOIDS"}], "group_id": own.group},
+        "delete_observations": {"deletions": [SENTENCES], "group_id": own.group},
+        "reference.create_entities": {"entities": [{"name": "Tom", "entityType": "Person"}]},
+        "reference.create_relations": {"relations": [{"from": HUB, "to": HUB, "relationType": "KNOWS"}]},
+        "reference.add_observations": {"observations": [{"entityName": HUB, "contents": ["hums"]}]},
+        "reference.search_nodes": {"query": "Tom"},
+        "reference.open_nodes": {"names": ["Tom"]},
+        "reference.delete_entities": {"entityNames": ["Tom"]},
+        "reference.delete_relations": {"relations": [{"from": "Tom", "to": "Heron", "relationType": "KNOWS"}]},
+        "reference.delete_observations": {"deletions": [{"entityName": "Tom", "observations": ["hums"]}]},
         "summarize_saga": {"saga_name": NO_SAGA, "group_id": own.group},
         "build_communities": {"group_ids": own.group},
         **scratch_arguments(entity),

@@ -8,6 +8,7 @@ from tests.fakes import refusals
 from tests.fakes.changes import FakeChangeLists, FakeChanges
 from tests.fakes.embeddings import FakeEmbeddings, give
 from tests.fakes.neighbours import FakeNeighbours
+from tests.fakes.observations import FakeObservations
 from tests.fakes.part import FakePart
 from tests.fakes.reads import FakeEpisodes, FakeFacts, FakeRecords
 from tests.fakes.sagas import FakeCommunities, FakeSagas, add_sagas, delete_sagas, forget_communities
@@ -39,6 +40,7 @@ from graphiti_pkm.storage.graph.graph_part import GraphPart
 from graphiti_pkm.storage.graph.parts.change_lists import ChangeLists
 from graphiti_pkm.storage.graph.parts.communities import Communities
 from graphiti_pkm.storage.graph.parts.neighbours import Neighbours
+from graphiti_pkm.storage.graph.parts.observations import Observations
 from graphiti_pkm.storage.graph.parts.walks import Walks
 
 Fault = Literal["before", "halfway", "after"]
@@ -49,6 +51,7 @@ PARTS: Mapping[object, type[FakePart]] = {
     Neighbours: FakeNeighbours,
     ChangeLists: FakeChangeLists,
     Communities: FakeCommunities,
+    Observations: FakeObservations,
 }
 """Which fake stands for a part that a capability makes."""
 

@@ -7,6 +7,7 @@ from tests.fakes.part import FakePart
 from tests.fakes.reads import place
 from tests.fakes.tables import Tables
 
+from graphiti_pkm.core.facts.observations import is_observation
 from graphiti_pkm.core.model.places import Place, Steps, Stretch
 from graphiti_pkm.core.model.records import Episode
 
@@ -50,6 +51,10 @@ class FakeNeighbours(FakePart):
         db = await self._db()
         counts = {uuid: sum((uuid, entity) in db.mentions for entity in set(entity_uuids)) for uuid in episode_uuids}
         return {uuid: count for uuid, count in counts.items() if count}
+
+    async def has_observations(self, group_ids: Sequence[str]) -> bool:
+        db = await self._db()
+        return any(is_observation(fact) and fact.group_id in group_ids for fact in db.facts.values())
 
     async def fact_distances(self, center_uuid: str, entity_uuids: Sequence[str]) -> dict[str, int]:
         db = await self._db()

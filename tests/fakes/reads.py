@@ -22,6 +22,7 @@ from tests.fakes.tables import (
 )
 
 from graphiti_pkm.core.facts.amounts import amount_of
+from graphiti_pkm.core.facts.observations import joining
 from graphiti_pkm.core.model import names
 from graphiti_pkm.core.model.places import Place, Stretch
 from graphiti_pkm.core.model.queries import (
@@ -261,7 +262,7 @@ class FakeFacts(FakePart):
         db = await self._db()
         counts = Counter(
             fact.target_uuid if fact.source_uuid == entity_uuid else fact.source_uuid
-            for fact in _connected(db, entity_uuid, wanted)
+            for fact in joining(_connected(db, entity_uuid, wanted))
         )
         found = [
             NeighbourCount(entity_uuid=uuid, name=db.entities[uuid].name, facts=facts) for uuid, facts in counts.items()

@@ -10,9 +10,11 @@ from tests.fakes.part import FakePart
 from tests.fakes.reads import place
 from tests.fakes.tables import Tables
 
+from graphiti_pkm.core.facts.observations import TYPE
+from graphiti_pkm.core.model.name_forms import identifier_words
 from graphiti_pkm.core.model.names import fold, joined_words, name_beginnings, word_parts
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
-from graphiti_pkm.core.model.records import Episode, Vector
+from graphiti_pkm.core.model.records import Entity, Episode, Vector
 from graphiti_pkm.core.model.stems import EpisodeWords, counted, text_stems
 from graphiti_pkm.core.model.times import iso
 
@@ -39,7 +41,14 @@ class FakeSearch(FakePart):
         texts = []
         for entity in db.entities_under(wanted):
             names = f"{entity.name} {_alias_text(db, entity.uuid)}"
-            texts.append(_Text(entity.uuid, f"{names} {entity.summary}", name_beginnings(names), entity.created_at))
+            texts.append(
+                _Text(
+                    entity.uuid,
+                    f"{names} {entity.summary} {_type_words(entity)}",
+                    name_beginnings(names),
+                    entity.created_at,
+                )
+            )
         return _word_hits(terms, texts, limit)
 
     async def search_facts(self, terms: Sequence[str], wanted: FactFilter, limit: int) -> dict[str, float]:
@@ -89,6 +98,11 @@ class FakeSearch(FakePart):
             if known is None or (hit.cosine, -hit.start) > (known.cosine, -known.start):
                 best[passage.episode_uuid] = hit
         return dict(sorted(best.items(), key=lambda item: (-item[1].cosine, item[0]))[:limit])
+
+
+def _type_words(entity: Entity) -> str:
+    given = str(entity.attributes.get(TYPE, ""))
+    return " ".join((given, *identifier_words(given)))
 
 
 def cosine(left: Vector, right: Vector) -> float:

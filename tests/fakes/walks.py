@@ -8,6 +8,7 @@ from tests.fakes.part import FakePart
 from tests.fakes.search import cosine
 from tests.fakes.tables import Key, Tables, connection_key, connection_order, fact_fits, falling, iso
 
+from graphiti_pkm.core.facts.observations import is_observation
 from graphiti_pkm.core.model.queries import FactFilter, Window
 from graphiti_pkm.core.model.records import Episode, Fact, Passage
 from graphiti_pkm.core.model.walks import FactSource, Neighbourhood, SourceMode, SourcePage
@@ -90,7 +91,7 @@ def _between(db: Tables, wanted: FactFilter) -> dict[frozenset[str], list[Fact]]
     """The facts between two entities, in the order of connections."""
     found: dict[frozenset[str], list[Fact]] = defaultdict(list)
     for fact in db.facts.values():
-        if fact_fits(fact, wanted) and not fact.voided:
+        if fact_fits(fact, wanted) and not fact.voided and not is_observation(fact):
             found[frozenset((fact.source_uuid, fact.target_uuid))].append(db.named(fact))
     for facts in found.values():
         facts.sort(key=lambda fact: connection_order(connection_key(fact, wanted)))

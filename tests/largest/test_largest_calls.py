@@ -17,9 +17,7 @@ from mcp_types import CallToolResult
 from tests.largest.arguments import KINDS, Json, Largest, Text
 from tests.largest.meter import Meter, measured
 from tests.largest.served import Served, serving
-from tests.protocol.support import EVERYTHING, WITH_MODEL, definitions, text
-
-from graphiti_pkm.server.tools.registry import known_tools
+from tests.protocol.support import EVERYTHING, TOGETHER, WITH_MODEL, definitions, text
 
 LONGEST_HOLD = 0.1
 LONGEST_CALL = 20.0
@@ -260,7 +258,7 @@ async def largest(sweep: Sweep, tool: str, kind: str, group: str, answer: Json) 
         await sweep.call(tool, {**arguments, "confirm": given["confirm"]}, f"{kind}, confirmed")
 
 
-ORDER = sorted(known_tools() - {"add_memory", "retire_fact", "save_graph", "import_graph", "add_nodes", "add_edges"})
+ORDER = sorted(TOGETHER - {"add_memory", "retire_fact", "save_graph", "import_graph", "add_nodes", "add_edges"})
 
 
 @pytest.mark.timeout(600)
@@ -289,7 +287,7 @@ async def test_the_largest_calls_hold_the_loop_for_a_tenth_of_a_second_at_most_a
 
 def test_every_tool_is_among_those_that_are_called() -> None:
     called = {"add_memory", "retire_fact", "save_graph", "import_graph", "add_nodes", "add_edges"}
-    assert {*ORDER, *called} == known_tools()
+    assert {*ORDER, *called} == TOGETHER
 
 
 async def test_a_slow_tool_is_caught(server: Served) -> None:

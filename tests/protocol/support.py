@@ -1,7 +1,7 @@
 """A server over the real services on the fakes, and what the protocol tests ask of it."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,16 +29,27 @@ from graphiti_pkm.storage.erasing import Erasing
 from graphiti_pkm.toolkit.capability import Running
 from graphiti_pkm.toolkit.kernel import Kernel
 from graphiti_pkm.toolkit.services import Services
+from graphiti_pkm.toolkit.tool import ToolSpec
 
 Mode: TypeAlias = Literal["auto", "legacy"]
 
 BUDGET = 6_000
 """Tokens (bytes / 4) that the default tools and the instructions may cost each conversation."""
 DEFAULT_TOOLS = len(TOOLSETS[0].tools)
-EVERYTHING = Settings(toolsets=tuple(toolset.name for toolset in TOOLSETS))
+REFERENCE = Settings(toolsets=("reference",))
+"""The toolset whose tools have names of others, so that it stands alone."""
+EVERYTHING = Settings(toolsets=tuple(toolset.name for toolset in TOOLSETS if toolset.name != "reference"))
 WITH_MODEL = EVERYTHING.model_copy(update={"llm_model": "a-model"})
 """Where every parameter is shown."""
 """All toolsets on."""
+SPECS: Mapping[str, ToolSpec] = {
+    f"reference.{tool.name}" if toolset.name == "reference" else tool.name: tool
+    for toolset in TOOLSETS
+    for tool in toolset.tools
+}
+"""All tools; those of ``reference`` under names of their own."""
+TOGETHER = frozenset(name for name in SPECS if "." not in name)
+"""The names of all tools but those of ``reference``."""
 SNAPSHOTS = Path(__file__).with_name("snapshots")
 
 
@@ -165,6 +176,12 @@ async def definitions(settings: Settings | None = None) -> list[Tool]:
         async with World(wanted).connect() as client:
             _told[key] = (await client.list_tools()).tools
     return list(_told[key])
+
+
+async def definition_named(name: str) -> dict[str, Any]:
+    """The definition of one of ``SPECS``."""
+    tools = await definitions(REFERENCE if "." in name else EVERYTHING)
+    return next(definition_of(tool) for tool in tools if tool.name == name.rpartition(".")[2])
 
 
 def definition_of(tool: Tool) -> dict[str, Any]:

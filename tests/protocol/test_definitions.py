@@ -10,10 +10,13 @@ from tests.protocol.support import (
     BUDGET,
     EVERYTHING,
     SNAPSHOTS,
+    SPECS,
+    TOGETHER,
     WITH_MODEL,
     World,
     answered,
     budget_used,
+    definition_named,
     definition_of,
     definitions,
     text,
@@ -26,9 +29,15 @@ from graphiti_pkm.server.tools.instructions import build_instructions
 from graphiti_pkm.server.tools.registry import TOOLSETS, known_tools
 from graphiti_pkm.settings.loader import Settings
 
-TOOLS = sorted(known_tools())
-SPECS = {tool.name: tool for toolset in TOOLSETS for tool in toolset.tools}
+TOOLS = sorted(SPECS)
 WALKS = {"find_entity_path", "get_entity_subgraph"}
+CLASSIC = {
+    "search_memories": 50,
+    "find_memories_by_name": 50,
+    "reference.search_nodes": None,
+    "reference.open_nodes": None,
+}
+"""They answer as other servers do, without pages; with the most entities, if a caller may give it."""
 SCRATCH = {tool.name for toolset in TOOLSETS if toolset.name == "reasoning" for tool in toolset.tools}
 """These read one scratch graph and search no groups."""
 """Bounded as a whole: what did not fit is asked for of one entity, in pages."""
@@ -37,7 +46,7 @@ ORDER_OF_A_DESCRIPTION = re.compile(r"^[A-Z][^\n]+\.\nUse [^\n]+\.$")
 
 
 async def definition(name: str) -> dict[str, Any]:
-    return next(definition_of(tool) for tool in await definitions(EVERYTHING) if tool.name == name)
+    return await definition_named(name)
 
 
 def nodes(schema: object) -> Iterator[dict[str, Any]]:
@@ -63,8 +72,8 @@ async def test_no_snapshot_outlives_its_tool() -> None:
     assert {path.stem for path in SNAPSHOTS.glob("*.json")} == set(TOOLS)
 
 
-def test_tool_names_are_unique_over_all_toolsets() -> None:
-    names = [tool.name for toolset in TOOLSETS for tool in toolset.tools]
+def test_tool_names_are_unique_over_all_toolsets_that_may_be_on_together() -> None:
+    names = [tool.name for toolset in TOOLSETS for tool in toolset.tools if toolset.name != "reference"]
     assert len(names) == len(set(names))
 
 
@@ -86,7 +95,7 @@ async def test_the_two_traversal_tools_are_annotated_as_specified(name: str, tit
 async def test_every_tool_has_title_annotations_and_output_schema(name: str) -> None:
     tool = await definition(name)
     hints = tool["annotations"]
-    assert tool["title"] == hints["title"] == name.replace("_", " ").title()
+    assert tool["title"] == hints["title"] == name.rpartition(".")[2].replace("_", " ").title().replace(" By ", " by ")
     assert {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} <= set(hints)
     assert tool["outputSchema"]["type"] == "object"
     assert hints["openWorldHint"] == (name in {"get_entity_connections", "get_entity_timeline"})
@@ -97,6 +106,7 @@ async def test_only_what_deletes_is_destructive() -> None:
         tool.name for tool in await definitions(EVERYTHING) if tool.annotations and tool.annotations.destructive_hint
     }
     of_memory = {"delete_episode", "delete_entity_edge", "forget", "clear_graph"}
+    of_memory |= {"delete_entities", "delete_relations", "delete_observations"}
     assert destructive == of_memory | {"delete_graph", "remove_node", "remove_edge", "transitive_reduction"}
 
 
@@ -105,7 +115,7 @@ async def test_every_tool_that_answers_a_list_has_a_limit_with_default_and_maxim
     tool = await definition(name)
     if not tool["annotations"]["readOnlyHint"] or not set(LISTS) & set(tool["outputSchema"]["properties"]):
         return
-    if name in WALKS | {"subgraph"}:
+    if name in WALKS | {"subgraph"} | set(CLASSIC):
         return
     given = tool["inputSchema"]["properties"]
     bounds = [parameter for parameter in given if parameter.startswith("max_") or parameter == "limit"]
@@ -115,6 +125,15 @@ async def test_every_tool_that_answers_a_list_has_a_limit_with_default_and_maxim
     assert "cursor" in given
     page = {"total", "returned", "truncated", "next_cursor", *(() if name in SCRATCH else ("scope",))}
     assert page <= set(tool["outputSchema"]["properties"])
+
+
+@pytest.mark.parametrize("name", sorted(CLASSIC))
+async def test_a_tool_of_another_server_has_its_limits_and_says_what_was_cut(name: str) -> None:
+    tool = await definition(name)
+    told = {"truncated", "cut", "relations_total"} if CLASSIC[name] else {"cut"}
+    assert told <= set(tool["outputSchema"]["properties"])
+    assert tool["inputSchema"]["properties"].get("limit", {}).get("maximum") == CLASSIC[name]
+    assert CLASSIC[name] or "At most 50 entities and 200 relations" in tool["description"]
 
 
 @pytest.mark.parametrize("name", sorted(WALKS))
@@ -172,7 +191,7 @@ async def test_every_tool_named_in_a_definition_exists(name: str) -> None:
     tool = await definition(name)
     texts = [tool["description"], *(node.get("description", "") for node in nodes(tool["inputSchema"]))]
     named = set(re.findall(r"\b(?:add|search|get|delete|clear)_[a-z_]+", " ".join(map(str, texts))))
-    assert named <= set(TOOLS)
+    assert named <= known_tools()
 
 
 async def test_descriptions_name_what_their_specification_demands() -> None:
@@ -296,13 +315,13 @@ def test_no_tool_reprocesses_episodes_or_adds_instructions_alone_and_communities
     assert {"get_entity_connections", "get_entity_timeline"} <= set(TOOLS)
 
 
-async def test_the_three_searches_stand_in_the_guide_and_name_what_to_use_instead() -> None:
-    searches = {name for name in TOOLS if name.startswith("search_")}
-    assert searches == {"search_nodes", "search_memory_facts", "search_episodes"}
+async def test_the_searches_stand_in_the_guide_and_name_what_to_use_instead() -> None:
+    searches = {name for name in TOGETHER if name.startswith("search_")}
+    assert searches == {"search_nodes", "search_memory_facts", "search_episodes", "search_memories"}
     for name in searches:
         text = (await definition(name))["description"]
         assert {other for other in TOOLS if other != name and f"{other} instead" in text}
-    guide = build_instructions(TOOLS)
+    guide = build_instructions(TOGETHER)
     assert all(f"- {name}: " in guide for name in searches)
 
 

@@ -5,12 +5,10 @@ from typing import Any
 import pytest
 from mcp.client import Client
 from tests.protocol.scratch_support import call
-from tests.protocol.support import EVERYTHING, World, answered, definition_of, definitions
+from tests.protocol.support import EVERYTHING, SPECS, World, answered, definition_named
 from tests.protocol.test_definitions import nodes
 
-from graphiti_pkm.server.tools.registry import known_tools
-
-TOOLS = sorted(known_tools())
+TOOLS = sorted(SPECS)
 KEYWORDS = {
     "type", "description", "default", "enum",
     "properties", "required",
@@ -22,7 +20,8 @@ TYPES = {"object", "array", "string", "integer", "number", "boolean"}
 
 
 async def schema_of(name: str, kind: str) -> dict[str, Any]:
-    return next(definition_of(tool)[kind] for tool in await definitions(EVERYTHING) if tool.name == name)
+    schema: dict[str, Any] = (await definition_named(name))[kind]
+    return schema
 
 
 @pytest.mark.parametrize("name", TOOLS)

@@ -10,10 +10,10 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from tests.protocol.access import Doors, a_world
 from tests.protocol.serving import connected, served
-from tests.protocol.support import EVERYTHING, Mode, World, answered, error_of
+from tests.protocol.support import EVERYTHING, SPECS, TOGETHER, Mode, World, answered, error_of
 
 from graphiti_pkm.core.model.access import TIERS, Tier
-from graphiti_pkm.server.tools.registry import TOOLSETS, known_tools
+from graphiti_pkm.server.tools.registry import TOOLSETS
 
 ADDS = {
     "add_memory",
@@ -23,19 +23,23 @@ ADDS = {
     "update_entity",
     "summarize_saga",
     "build_communities",
+    *("create_entities", "create_relations", "add_observations"),
 }
 """What is added, or can be undone."""
 TIDIES = {"delete_entity_edge"}
-DELETES = {"delete_episode", "forget", "clear_graph"}
+DELETES = {
+    *("delete_episode", "forget", "clear_graph"),
+    *("delete_entities", "delete_relations", "delete_observations"),
+}
 """Words that go for good."""
 SCRATCHES = {tool.name for toolset in TOOLSETS if toolset.name == "reasoning" for tool in toolset.tools if tool.writes}
 """What changes scratch graphs: each is of its caller alone and of this hour, so a contributor may take out as well."""
-READS = known_tools() - ADDS - TIDIES - DELETES - SCRATCHES
+READS = TOGETHER - ADDS - TIDIES - DELETES - SCRATCHES
 MAY: dict[Tier, set[str]] = {
     "reader": {*READS},
     "contributor": {*READS, *ADDS, *SCRATCHES},
     "librarian": {*READS, *ADDS, *SCRATCHES, *TIDIES},
-    "curator": {*known_tools()},
+    "curator": {*TOGETHER},
 }
 ROOT = Path(__file__).resolve().parents[2]
 SOME = "11111111-1111-4111-8111-111111111111"
@@ -58,7 +62,7 @@ def held(world: World) -> list[dict[str, Any]]:
 
 def test_a_tool_that_reads_says_so() -> None:
     """A tool that nobody has put in a tier above counts as one that reads."""
-    assert {tool.name for toolset in TOOLSETS for tool in toolset.tools if not tool.writes} == READS
+    assert {name for name, tool in SPECS.items() if not tool.writes and name in TOGETHER} == READS
 
 
 def test_the_page_lists_the_tools_of_each_tier() -> None:
@@ -76,8 +80,8 @@ async def test_a_tier_is_shown_and_may_call_its_tools_and_no_others(tier: Tier, 
         shown = (await client.list_tools()).tools
         assert {tool.name for tool in shown} == MAY[tier]
         texts = json.dumps([tool.description for tool in shown]) + (client.instructions or "")
-        assert not [name for name in known_tools() - MAY[tier] if name in texts]
-        for name in known_tools():
+        assert not [name for name in TOGETHER - MAY[tier] if name in texts]
+        for name in TOGETHER:
             answer = await client.call_tool(name, {"role": "curator", "tier": "curator"})
             code = (answer.structured_content or {}).get("code")
             if name in MAY[tier]:

@@ -4,17 +4,19 @@ The text is compact JSON without nulls and empty fields. Uuids are shortened to 
 them unique in the answer; every tool accepts shortened uuids. Times are rounded down to the second; the start of a day
 in the zone is its date. What is the same in the whole answer is omitted: the entity that was asked about from its
 facts, the group if only one was searched, the day of the recording. So is what is said twice: a reference_time that is
-valid_at, names that its sentence holds, what only a relation names, title and day of a receipt, which its message has.
+valid_at, a quote that is its sentence, names that the sentence holds, what only a relation names, title and day of a
+receipt, which its message has.
 """
 
+import functools
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, time, tzinfo
 from typing import Any, TypeAlias
 
-from graphiti_pkm.core.model.answers import Answer
+from graphiti_pkm.core.model.answers import Answer, TextForm
 from graphiti_pkm.core.reading.paging import DEFAULT_CHARS, MAXIMUM_CHARS
 from graphiti_pkm.errors import TooLarge
 
@@ -65,9 +67,10 @@ def rendered(answer: Answer, zone: tzinfo = UTC) -> tuple[Json, str]:
                 "nodes, in several calls."
             )
     else:
-        text = text_of(data, zone)
+        write = _WRITTEN.get(answer.text_form) or functools.partial(text_of, zone=zone)
+        text = write(data)
         while _bytes(data, text) > MAXIMUM_BYTES and (shorter := _with_shorter_list(data)) is not None:
-            data, text = shorter, text_of(shorter, zone)
+            data, text = shorter, write(shorter)
     return data, text
 
 
@@ -88,6 +91,14 @@ def text_of(data: Json, zone: tzinfo = UTC) -> str:
 
 def _compact(data: Json) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+def _indented(data: Json) -> str:
+    return json.dumps(data, ensure_ascii=False, indent=2)
+
+
+_WRITTEN: Mapping[TextForm, Callable[[Json], str]] = {"plain": _compact, "indented": _indented}
+"""Text forms that hold what the structured content holds."""
 
 
 def _pruned(value: Any) -> Any:
@@ -117,8 +128,7 @@ def _said_once(data: Json, zone: tzinfo) -> Json:
         if asked:
             item.pop(f"{asked}_uuid", None)
             item.pop(f"{asked}_name", None)
-        if item.get("reference_time") is not None and item.get("reference_time") == item.get("valid_at"):
-            del item["reference_time"]
+        _drop_repeated(item)
         if "corrected_facts" in item:
             item.pop("corrected", None)
         if "source_node_uuid" in item or "target_node_uuid" in item:
@@ -129,6 +139,12 @@ def _said_once(data: Json, zone: tzinfo) -> Json:
         data["changes"] = _by_note(data["changes"])
         _say_recording_once(data, data["changes"], "at", zone)
     return data
+
+
+def _drop_repeated(item: Json) -> None:
+    for repeated, said in (("reference_time", "valid_at"), ("quote", "fact")):
+        if item.get(repeated) is not None and item[repeated] == item.get(said):
+            del item[repeated]
 
 
 def _shorten_add_memory_answer(data: Json, zone: tzinfo) -> None:

@@ -1,5 +1,6 @@
 """Finds the target of a call: episodes that may state it, their sentences that do, and other data that does."""
 
+from bisect import bisect_left, insort
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -9,6 +10,7 @@ from graphiti_pkm.capabilities.forget.non_sentence_traces import NonSentenceColl
 from graphiti_pkm.capabilities.forget.text import Sentence, TextPredicate
 from graphiti_pkm.capabilities.forget.trace import words_of_claim
 from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts.observations import is_observation
 from graphiti_pkm.core.identity.mentions import STOP_WORDS, MentionFinder, word_forms
 from graphiti_pkm.core.identity.name_parts import PERSON, is_date_word, may_stand_alone, name_parts, short_words
 from graphiti_pkm.core.identity.persons import Persons
@@ -146,15 +148,21 @@ class ForgetTargets:
         non_sentences = await self._non_sentences(group, NonSentenceCollector(says, forms.without, found.keys(), forms))
         found |= non_sentences.episodes
         _bounded(len(found))
+        facts = await self._facts(entity)
+        is_quoted = _quoting(fact for fact in facts if is_observation(fact))
         return ForgetTarget(
             group_id=group,
-            picks=lambda _, __, named: [place for place, named_ in enumerate(named) if entity.uuid in named_],
+            picks=lambda episode, sentences, named: [
+                place
+                for place, named_ in enumerate(named)
+                if entity.uuid in named_ or is_quoted(episode, sentences[place])
+            ],
             says=says,
             hints=hints,
             words=tuple(search_terms(" ".join(names))),
             episodes=list(found.values()),
             facts=[
-                *await self._facts(entity),
+                *facts,
                 *await self._naming(group, (*names, *parts.own), says),
                 *non_sentences.claims,
             ],
@@ -370,6 +378,21 @@ class ForgetTargets:
                 "Nothing was forgotten: this is the person the memory belongs to. Forget facts, episodes or words of "
                 "a query instead."
             )
+
+
+def _quoting(facts: Iterable[Fact]) -> Callable[[Episode, Sentence], bool]:
+    """Whether a sentence is quoted by any of these facts."""
+    places: dict[str, list[int]] = {}
+    for fact in facts:
+        if fact.quote_episode_uuid is not None and fact.quote_start is not None:
+            insort(places.setdefault(fact.quote_episode_uuid, []), fact.quote_start)
+
+    def is_quoted(episode: Episode, sentence: Sentence) -> bool:
+        own = places.get(episode.uuid, [])
+        place = bisect_left(own, sentence.start)
+        return place < len(own) and own[place] < sentence.end
+
+    return is_quoted
 
 
 def _is_ordinary(name: str) -> bool:

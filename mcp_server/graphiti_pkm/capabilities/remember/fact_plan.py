@@ -7,6 +7,7 @@ from datetime import datetime, tzinfo
 from graphiti_pkm.capabilities.remember.attention import AttentionWriter
 from graphiti_pkm.capabilities.remember.retirement import Retirements
 from graphiti_pkm.core.facts import goals, rules
+from graphiti_pkm.core.facts.observations import OBSERVATION
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact, fact_text
 from graphiti_pkm.core.facts.quotes import QuotedText
 from graphiti_pkm.core.facts.readings import Readings
@@ -491,7 +492,9 @@ class FactPlanner:
         self._near_reported.add(parsed.relation)
         found = self._relations.near(parsed.relation, is_plan=parsed.kind == "plan")
         near = [
-            one for one in found if (parsed.relation, one) not in self._unlike and may_mean_same(parsed.relation, one)
+            one
+            for one in found
+            if one != OBSERVATION and (parsed.relation, one) not in self._unlike and may_mean_same(parsed.relation, one)
         ]
         return sorted(near, key=lambda one: (not same_relation(one, parsed.relation), -self._relations[one]))
 

@@ -24,6 +24,10 @@ class GraphNeighbours(Protocol):
         """How many of these entities each episode mentions; episodes without any are left out."""
         ...
 
+    async def has_observations(self, group_ids: Sequence[str]) -> bool:
+        """Whether any of the groups has an observation, ended ones included."""
+        ...
+
     async def fact_distances(self, center_uuid: str, entity_uuids: Sequence[str]) -> dict[str, int]:
         """Hops (0 to 2) from an entity to others over facts; unreachable ones are left out."""
         ...

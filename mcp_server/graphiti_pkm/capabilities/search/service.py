@@ -1,21 +1,23 @@
 """Searches entities and facts by words and meaning, in stable pages."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 from graphiti_pkm.capabilities.search.facts import FactSearch, labels_of
 from graphiti_pkm.capabilities.search.people import People
 from graphiti_pkm.capabilities.search.ports import GraphNeighbours
 from graphiti_pkm.capabilities.search.requests import SearchNodes
 from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts.observations import OBSERVATION, is_observation
 from graphiti_pkm.core.facts.roles import role_of
 from graphiti_pkm.core.facts.statuses import class_of_status, keys_of_class, status_key
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import NodeSearchResponse
 from graphiti_pkm.core.model.names import normalise_name, search_terms
-from graphiti_pkm.core.model.queries import EntityFilter, Window
+from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import Entity
-from graphiti_pkm.core.reading.candidates import PERSON_WORDS, checked_text
+from graphiti_pkm.core.reading.candidates import PERSON_WORDS, Query, checked_text
 from graphiti_pkm.core.reading.fact_lists import joined
 from graphiti_pkm.core.reading.paging import NODES, budget, fit
 from graphiti_pkm.core.reading.ranking import lifted
@@ -56,7 +58,7 @@ class Searching(FactSearch):
         )
         if request.query is None and not asked:
             return await self._all_nodes(caller, request, wanted, start)
-        scores, is_cut, note = await self._node_scores(request.query, wanted, centre)
+        scores, is_cut, note = await self._node_scores(request.query, wanted, centre, start.now)
         people = await self._people.find(await self._named(asked, wanted), wanted, start.now)
         missing = [name for name in asked if not people.named[name]]
         first = dict.fromkeys(uuid for uuids in people.named.values() for uuid in uuids)
@@ -141,7 +143,7 @@ class Searching(FactSearch):
         return f"{listed} nodes pass the filters, {found} of them fit the query; without query all are listed."
 
     async def _node_scores(
-        self, query: str | None, wanted: EntityFilter, centre: str | None
+        self, query: str | None, wanted: EntityFilter, centre: str | None, now: datetime
     ) -> tuple[dict[str, float], bool, str | None]:
         """Scores for a query, an entity of exactly that name first; whether the pool was full; a note."""
         if query is None:
@@ -154,10 +156,35 @@ class Searching(FactSearch):
             words = await self._candidates.query(query)
             found = await self._candidates.entities(words, wanted)
             scores, is_cut, note = found.by_uuid, found.is_cut, words.note
+            for uuid, score in (await self._observed(words, wanted, now)).items():
+                scores[uuid] = max(scores.get(uuid, 0.0), score)
             scores.update({uuid: scores.get(uuid, 0.0) + _EXACT for uuid in exact})
         if centre:
             scores = lifted(scores, await self._neighbours.fact_distances(centre, list(scores)))
         return scores, is_cut, note
+
+    async def _observed(self, words: Query, wanted: EntityFilter, now: datetime) -> dict[str, float]:
+        """The entities of which an observation fits, each with the score of its best."""
+        if not await self._neighbours.has_observations(wanted.group_ids):
+            return {}
+        facts = FactFilter(
+            group_ids=wanted.group_ids,
+            now=now,
+            recorded_until=wanted.recorded_until,
+            only_current=True,
+            relations=(OBSERVATION,),
+        )
+        scores = (await self._candidates.facts(words, facts)).by_uuid
+        best: dict[str, float] = {}
+        for fact in await self._graph.records.get_facts(list(scores), wanted.group_ids):
+            if is_observation(fact):
+                best[fact.source_uuid] = max(best.get(fact.source_uuid, 0.0), scores[fact.uuid])
+        if not best:
+            return {}
+        found, _ = await self._graph.records.entity_page(
+            wanted.model_copy(update={"uuids": tuple(best)}), Window(limit=len(best))
+        )
+        return {entity.uuid: best[entity.uuid] for entity in found}
 
 
 def _status_keys(status: str) -> tuple[str, ...]:

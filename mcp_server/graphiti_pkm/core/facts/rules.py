@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
 from graphiti_pkm.core.facts.goals import without_outcome
+from graphiti_pkm.core.facts.observations import is_observation
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact
 from graphiti_pkm.core.facts.statuses import is_known_status, same_meaning, status_key, status_of_fact, word_of
 from graphiti_pkm.core.identity.relation_kinds import has_single_target
@@ -443,6 +444,8 @@ def _other_value(parsed: ParsedFact, fact: Fact) -> bool:
 
 def _is_other_statement(parsed: ParsedFact, target_uuid: str, fact: Fact) -> bool:
     """Whether a known state says something else that cannot be true at the same time."""
+    if is_observation(fact):
+        return False
     if is_known_status(parsed.value or parsed.target) and is_known_status(fact.value or fact.target_name):
         return False
     is_other = _other_value(parsed, fact)

@@ -8,6 +8,9 @@ from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
+TextForm = Literal["lean", "plain", "indented"]
+"""How an answer is written as text: shortened for models, as its structured content, or that with indentation."""
+
 
 class Answer(BaseModel):
     """Base of all answers: closed and immutable."""
@@ -16,6 +19,8 @@ class Answer(BaseModel):
 
     must_not_be_cut: ClassVar[bool] = False
     """Whether the text form must hold everything, however long: part of a file is useless."""
+    text_form: ClassVar[TextForm] = "lean"
+    """All but "lean" is for callers that expect the answers of another server."""
 
 
 class Scope(Answer):

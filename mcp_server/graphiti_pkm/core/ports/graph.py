@@ -147,7 +147,10 @@ class GraphFacts(Protocol):
         ...
 
     async def neighbour_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[NeighbourCount]:
-        """Facts per neighbour under the same filter, most first, then by name; counts add up to the page's total."""
+        """Facts per neighbour under the same filter, most first, then by name.
+
+        Counts add up to the page's total without observations, which join an entity to nothing.
+        """
         ...
 
     async def kind_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[KindCount]:

@@ -10,17 +10,21 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel
 
 from graphiti_pkm.core.facts.goals import deadline_of
+from graphiti_pkm.core.facts.observations import POSITION, TYPE
 from graphiti_pkm.core.facts.rules import is_open
 from graphiti_pkm.core.facts.statuses import stated
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.answers import Answer, EpisodeView, FactView, NodeView
 from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS, date_at, without_date_words, words_at
+from graphiti_pkm.core.model.labels import as_label
 from graphiti_pkm.core.model.queries import FactStatus as Status
 from graphiti_pkm.core.model.queries import GroupSize
 from graphiti_pkm.core.model.records import CONFIDENTIAL, GOAL_OUTCOME, Entity, Episode, Fact, Outcome
 from graphiti_pkm.core.model.times import day_bounds, iso, show_time, show_validity
 from graphiti_pkm.core.reading.paging import clip_json, text_size
 
+_SHOWN_OTHERWISE = frozenset({CONFIDENTIAL, POSITION})
+"""Attributes of facts that their views say in another way, or by their order."""
 NODE_FACTS = 3
 """Facts shown with an entity."""
 NODE_PLANS = 2
@@ -103,7 +107,7 @@ class Views:
             episodes=list(fact.episodes[:_EPISODES]),
             episodes_total=len(fact.episodes) if len(fact.episodes) > _EPISODES else None,
             attributes=plain_attributes(
-                {name: one for name, one in without_date_words(attributes).items() if name != CONFIDENTIAL}
+                {name: one for name, one in without_date_words(attributes).items() if name not in _SHOWN_OTHERWISE}
             ),
             score=score,
         )
@@ -129,7 +133,7 @@ class Views:
             past_summary=summary if is_past else None,
             group_id=self._groups.public(entity.group_id),
             aliases=[clipped(alias, _NAME) for alias in aliases] or None,
-            attributes=plain_attributes(entity.attributes),
+            attributes=plain_attributes(_beside_label(entity)),
             facts=None if facts is None else [self.sentence(fact) for fact in facts],
             ended_facts=(ended.facts or None) if ended else None,
             score=score,
@@ -284,6 +288,13 @@ def read_on(episodes: Iterable[EpisodeView], offset: int = 0) -> str | None:
     if not lengths:
         return None
     return f"content_truncated: read on with get_episodes(episode_uuids=[uuid], content_offset={offset + min(lengths)})"
+
+
+def _beside_label(entity: Entity) -> dict[str, object]:
+    """The attributes, without a type that the label says."""
+    given = entity.attributes.get(TYPE)
+    is_said = isinstance(given, str) and as_label(given) == entity.label
+    return {name: value for name, value in entity.attributes.items() if name != TYPE or not is_said}
 
 
 def clipped(text: str, max_chars: int) -> str:

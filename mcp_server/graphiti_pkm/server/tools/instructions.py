@@ -138,6 +138,21 @@ _TIME = """\
 - as_of: what held then; known_at: what the memory said then.
 - What add_memory acknowledged is stored and found at once."""
 
+_CLASSIC = """\
+# Entities by name
+- search_memories: entities by keywords, with the relations among them
+- find_memories_by_name: entities of exactly these names
+- create_entities, create_relations, add_observations: what nobody said in so many words; nothing is guessed or ends
+- There is no read_graph: search_memories finds by keywords. find_memories_by_name gets known names. \
+get_entity_connections lists all of one entity."""
+
+_REFERENCE = """\
+# Entities by name
+- search_nodes: entities that hold one text in name, type or an observation
+- open_nodes: entities of exactly these names
+- create_entities before create_relations and add_observations, which need known names
+- There is no read_graph: search_nodes finds by a word. open_nodes gets known names."""
+
 _SCRATCH = """\
 # Scratch graphs
 - For relations under study (modules, papers, causes): add_nodes and add_edges by natural labels, then ask the graph \
@@ -151,6 +166,8 @@ def build_instructions(enabled: Collection[str]) -> str:
     known = known_tools()
     writes = "add_memory" in enabled
     searches = "search_nodes" in enabled
+    if "open_nodes" in enabled and not writes:  # its search_nodes is another tool than that of memory
+        return "\n\n".join((_ABOUT, only_naming(_REFERENCE, known, enabled)))
     parts = [
         _ABOUT,
         _ADDING if writes and searches else "",
@@ -158,6 +175,7 @@ def build_instructions(enabled: Collection[str]) -> str:
         _CHOOSING,
         _WRITING if writes else "",
         _TIME,
+        _CLASSIC if "search_memories" in enabled else "",
         _SCRATCH if "add_nodes" in enabled else "",
         _examples(enabled),
     ]

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
+from graphiti_pkm.capabilities.compat.capability import CAPABILITY as COMPAT
 from graphiti_pkm.capabilities.explore.capability import CAPABILITY as EXPLORE
 from graphiti_pkm.capabilities.extraction.capability import CAPABILITY as EXTRACTION
 from graphiti_pkm.capabilities.forget.capability import CAPABILITY as FORGET
@@ -19,12 +21,17 @@ from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.toolkit.capability import Capability
 from graphiti_pkm.toolkit.tool import ToolSpec
 
-CAPABILITIES: tuple[Capability, ...] = (REMEMBER, SEARCH, EXPLORE, EXTRACTION, SAGAS, HISTORY, FORGET, STATUS, SCRATCH)
+CAPABILITIES: tuple[Capability, ...] = (
+    *(REMEMBER, SEARCH, EXPLORE, EXTRACTION, SAGAS, HISTORY, FORGET, STATUS),
+    *(COMPAT, SCRATCH),
+)
 """In the order in which tools are listed and services are built; each may use the services of earlier ones."""
 
 _TOOLSET_DESCRIPTIONS = {
     "memory": "Store, search and explore episodes, entities and facts.",
     "graph": "Walk over several facts at once; write one fact as it is; sum up with a model; empty whole groups.",
+    "compat": "The tools of mcp-neo4j-memory: entities with observations, and relations, by exact names.",
+    "reference": "The tools of the reference memory server, which have names of other toolsets: not beside them.",
     "reasoning": "Scratch graphs: transient graphs to think with, apart from memory, addressed by labels.",
 }
 """What each toolset is for, in the order in which clients list them."""
@@ -37,6 +44,11 @@ class Toolset:
     name: str
     about: str
     tools: tuple[ToolSpec, ...]
+
+    def same_names(self, other: "Toolset") -> list[str]:
+        """Tools of both that have one name and are not the same."""
+        own = {tool.name for tool in self.tools}
+        return [] if other.name == self.name else sorted(tool.name for tool in other.tools if tool.name in own)
 
 
 TOOLSETS: tuple[Toolset, ...] = tuple(
@@ -54,9 +66,11 @@ def select(settings: Settings, toolsets: Sequence[Toolset] = TOOLSETS) -> tuple[
     """The tools that the settings enable, in the order of the list.
 
     Raises:
-        ConfigurationError: a setting names an unknown toolset or tool, or no tool is left.
+        ConfigurationError: a setting names an unknown toolset or tool, two toolsets have tools of one name, or no tool
+            is left.
     """
     _must_be_known("toolsets", settings.toolsets, [toolset.name for toolset in toolsets])
+    _must_fit_together([toolset for toolset in toolsets if toolset.name in settings.toolsets])
     chosen = [tool for toolset in toolsets if toolset.name in settings.toolsets for tool in toolset.tools]
     _must_be_known("tools", settings.tools, [tool.name for tool in chosen])
     _must_be_known("exclude_tools", settings.exclude_tools, sorted(known_tools(toolsets)))
@@ -94,8 +108,17 @@ def narrowed(tools: Sequence[ToolSpec], header: str, toolsets: Sequence[Toolset]
     known = [toolset.name for toolset in toolsets]
     if any(name not in known for name in named):
         raise InvalidInput(f"X-MCP-Toolsets names an unknown toolset. Known: {', '.join(known)}.")
-    allowed = {tool.name for toolset in toolsets if toolset.name in named for tool in toolset.tools}
-    return tuple(tool for tool in tools if tool.name in allowed)
+    allowed = [tool for toolset in toolsets if toolset.name in named for tool in toolset.tools]
+    return tuple(tool for tool in tools if tool in allowed)
+
+
+def _must_fit_together(toolsets: Sequence[Toolset]) -> None:
+    for one, other in combinations(toolsets, 2):
+        if names := one.same_names(other):
+            raise ConfigurationError(
+                f"toolsets names {one.name} and {other.name}, which both have {', '.join(names)}: a tool name "
+                "stands for one tool. Leave one of the two out."
+            )
 
 
 def _must_be_known(setting: str, names: Iterable[str], known: Sequence[str]) -> None:

@@ -31,6 +31,9 @@ class Neighbours(Part):
         found = await self._rows(queries_neighbours.mentions_among(episode_uuids, entity_uuids))
         return {row["uuid"]: int(row["n"]) for row in found}
 
+    async def has_observations(self, group_ids: Sequence[str]) -> bool:
+        return bool(await self._rows(queries_neighbours.an_observation(group_ids)))
+
     async def fact_distances(self, center_uuid: str, entity_uuids: Sequence[str]) -> dict[str, int]:
         rings = await self._read(*queries_read.distances(center_uuid, entity_uuids))
         distances: dict[str, int] = {}

@@ -24,6 +24,7 @@ from graphiti_pkm.storage.graph.queries.search import (
     indexed,
     name_texts,
     scope,
+    searchable_entity,
     searchable_name,
     searchable_with_parts,
     spelling_key,
@@ -191,7 +192,7 @@ def _entities(intent: WriteIntent, vectors: Vectors) -> list[object]:
                 "labels": ["Entity"] if entity.label is None else ["Entity", checked_label(entity.label)],
                 "properties": mapping.entity_properties(entity),
                 "scope": scope(entity.group_id, "entity"),
-                "text": indexed(searchable_name(entity.name, entity.summary)),
+                "text": indexed(searchable_entity(entity.name, entity.summary, entity.attributes)),
             },
             vectors,
         )

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from graphiti_pkm.core.facts.observations import OBSERVATION
 from graphiti_pkm.core.model.places import Stretch
 from graphiti_pkm.storage.graph.queries.parts import LATEST, RECORDED
 from graphiti_pkm.storage.graph.queries.values import Query
@@ -71,6 +72,16 @@ def mentions_among(episode_uuids: Sequence[str], entity_uuids: Sequence[str]) ->
         """UNWIND $episodes AS u MATCH (e:Episodic {uuid: u})-[:MENTIONS]->(h) WHERE h.uuid IN $entities
         RETURN e.uuid AS uuid, count(DISTINCT h.uuid) AS n""",
         {"episodes": episode_uuids, "entities": entity_uuids},
+    )
+
+
+def an_observation(group_ids: Sequence[str]) -> Query:
+    """By the index of relations."""
+    return Query(
+        "an observation",
+        f"""MATCH (n)-[e:RELATES_TO]->(n) WHERE e.name = '{OBSERVATION}' AND e.group_id IN $groups
+        RETURN e.uuid AS uuid LIMIT 1""",
+        {"groups": group_ids},
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from graphiti_pkm.core.facts.observations import OBSERVATION
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter
 from graphiti_pkm.core.model.records import BECAUSE_OF
 
@@ -112,6 +113,9 @@ IS_CURRENT = """CASE WHEN e.expired_at <= $recorded_until THEN 0
 cursor agree, and an end recorded before the clock was set back counts. What is unknown (null, which no WHEN takes)
 falls through.
 """
+
+OBSERVED = f"coalesce(e.name, '') = '{OBSERVATION}' AND startNode(e) = endNode(e)"
+"""That a fact ``e`` is an observation."""
 
 LATEST = datetime.max.replace(tzinfo=UTC)
 """The end of a period without one."""

@@ -10,7 +10,15 @@ from graphiti_pkm.core.model.queries import FactFilter, Window
 from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.core.model.walks import SourceMode
 from graphiti_pkm.storage.graph.queries.facts import fact_conditions
-from graphiti_pkm.storage.graph.queries.parts import FACT_COLUMNS, IS_CURRENT, RECORDED, STARTS, cosine, keys_after
+from graphiti_pkm.storage.graph.queries.parts import (
+    FACT_COLUMNS,
+    IS_CURRENT,
+    OBSERVED,
+    RECORDED,
+    STARTS,
+    cosine,
+    keys_after,
+)
 from graphiti_pkm.storage.graph.queries.values import Query
 
 _UNIT: dict[SourceMode, str] = {
@@ -77,7 +85,7 @@ def is_compared(score: int) -> bool:
 
 
 _DEGREE = "COUNT {{ ({node})-[:RELATES_TO]-() }}"
-_NOT_VOIDED = "NOT coalesce(e.voided, false)"
+_JOINS = f"NOT coalesce(e.voided, false) AND NOT ({OBSERVED})"
 _FACT_KEYS = f"{IS_CURRENT} AS cur, {STARTS} AS va, {RECORDED} AS ca, e.uuid AS id"
 _FACT_ORDER = "cur DESC, va DESC, ca DESC, id"
 
@@ -97,7 +105,7 @@ def steps(frontier: Sequence[str], wanted: FactFilter, most_each: int) -> Query:
     return Query(
         "steps",
         f"""UNWIND $frontier AS u MATCH (h:Entity {{uuid: u}})-[e:RELATES_TO]-(o)
-        WHERE {conditions} AND {_NOT_VOIDED} WITH o, collect(DISTINCT u)[..$most_each] AS before
+        WHERE {conditions} AND {_JOINS} WITH o, collect(DISTINCT u)[..$most_each] AS before
         RETURN o.uuid AS uuid, before, {_DEGREE.format(node="o")} AS facts""",
         {**values, "frontier": frontier, "most_each": most_each},
     )
@@ -109,7 +117,7 @@ def fact_joining(one_uuid: str, other_uuid: str, wanted: FactFilter) -> Query:
     return Query(
         "fact joining",
         f"""MATCH (:Entity {{uuid: $one}})-[e:RELATES_TO]-(:Entity {{uuid: $other}})
-        WHERE {conditions} AND {_NOT_VOIDED} WITH e, {_FACT_KEYS} ORDER BY {_FACT_ORDER} LIMIT 1
+        WHERE {conditions} AND {_JOINS} WITH e, {_FACT_KEYS} ORDER BY {_FACT_ORDER} LIMIT 1
         RETURN {FACT_COLUMNS}""",
         {**values, "one": one_uuid, "other": other_uuid},
     )
@@ -121,7 +129,7 @@ def ring(inner: Sequence[str], seen: Sequence[str], wanted: FactFilter, limit: i
     return Query(
         "ring",
         f"""UNWIND $inner AS u MATCH (h:Entity {{uuid: u}})-[e:RELATES_TO]-(o)
-        WHERE {conditions} AND {_NOT_VOIDED} AND NOT o.uuid IN $seen AND coalesce(o.group_id, '') IN $groups
+        WHERE {conditions} AND {_JOINS} AND NOT o.uuid IN $seen AND coalesce(o.group_id, '') IN $groups
         WITH o.uuid AS uuid, coalesce(o.name, '') AS name, count(e) AS facts ORDER BY facts DESC, name, uuid
         WITH collect(uuid) AS uuids RETURN size(uuids) AS total, uuids[..$limit] AS uuids""",
         {**values, "inner": inner, "seen": seen, "limit": limit},
@@ -132,7 +140,7 @@ def facts_among(uuids: Sequence[str], wanted: FactFilter, limit: int) -> tuple[Q
     """Facts with both ends in a list: the first of each pair of entities before the second of any; and their total."""
     conditions, values = fact_conditions(wanted)
     matched = f"""UNWIND $uuids AS u MATCH (h:Entity {{uuid: u}})-[e:RELATES_TO]->(o)
-      WHERE {conditions} AND {_NOT_VOIDED} AND o.uuid IN $uuids"""
+      WHERE {conditions} AND {_JOINS} AND o.uuid IN $uuids"""
     values["uuids"] = uuids
     return (
         Query(

@@ -11,6 +11,7 @@ from graphiti_pkm.storage.graph.queries.parts import (
     EPISODE_COLUMNS,
     FACT_COLUMNS,
     KNOWN_FROM,
+    OBSERVED,
     RECORDED,
     VALUE_KIND,
     VALUE_NUMBER,
@@ -378,7 +379,7 @@ def neighbour_counts(entity_uuid: str, wanted: FactFilter, limit: int, changed: 
     matched = _connected(entity_uuid, wanted, changed)
     return Query(
         "neighbours",
-        f"""{matched.text} WITH o, count(e) AS facts
+        f"""{matched.text} WITH e, o WHERE NOT ({OBSERVED}) WITH o, count(e) AS facts
         RETURN o.uuid AS uuid, coalesce(o.name, '') AS name, facts ORDER BY facts DESC, name, uuid LIMIT $limit""",
         {**matched.values, "limit": limit},
     )

@@ -11,6 +11,8 @@ from datetime import datetime
 from itertools import accumulate, product
 from typing import Literal, NamedTuple, Protocol, TypeVar
 
+from graphiti_pkm.core.facts.observations import TYPE
+from graphiti_pkm.core.model.name_forms import identifier_words
 from graphiti_pkm.core.model.names import fold, joined_words, name_beginnings, word_parts
 from graphiti_pkm.core.model.passages import without_left_out
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter
@@ -76,6 +78,14 @@ def searchable_with_parts(text: str) -> str:
 def searchable_name(name: str, summary: str = "") -> str:
     """As ``searchable``, with beginnings of a name's words, by which similar spellings are found."""
     return " ".join((searchable(f"{name} {summary}"), *name_beginnings(name)))
+
+
+def searchable_entity(name: str, summary: str, attributes: Mapping[str, object]) -> str:
+    """As ``searchable_name``, with the words of a type as it was sent (``core.facts.observations``)."""
+    given = attributes.get(TYPE)
+    if not isinstance(given, str):
+        return searchable_name(name, summary)
+    return searchable_name(name, " ".join((summary, given, *identifier_words(given))))
 
 
 def indexed(searchable_text: str) -> str:

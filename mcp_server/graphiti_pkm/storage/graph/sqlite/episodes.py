@@ -9,6 +9,7 @@ from graphiti_pkm.core.model.queries import Companion, EpisodeFilter, EpisodePag
 from graphiti_pkm.core.model.records import Entity, Episode
 from graphiti_pkm.storage.graph.ordering import in_order
 from graphiti_pkm.storage.graph.sqlite import lookups, values
+from graphiti_pkm.storage.graph.sqlite.facts import OBSERVED
 from graphiti_pkm.storage.graph.sqlite.file import Row
 from graphiti_pkm.storage.graph.sqlite.part import SqlitePart
 from graphiti_pkm.storage.graph.sqlite.schema import DUSK
@@ -282,6 +283,10 @@ class SqliteNeighbours(SqlitePart):
 
     async def mentions_among(self, episode_uuids: Sequence[str], entity_uuids: Sequence[str]) -> dict[str, int]:
         return await self._file.read(lambda db: mentions_among(db, episode_uuids, entity_uuids))
+
+    async def has_observations(self, group_ids: Sequence[str]) -> bool:
+        text = f"SELECT 1 FROM fact f WHERE f.group_id {IN_GROUPS} AND {OBSERVED} LIMIT 1"
+        return await self._file.read(lambda db: db.execute(text, {"groups": as_list(group_ids)}).fetchone() is not None)
 
     async def fact_distances(self, center_uuid: str, entity_uuids: Sequence[str]) -> dict[str, int]:
         return await self._file.read(lambda db: lookups.distances(db, center_uuid, entity_uuids))

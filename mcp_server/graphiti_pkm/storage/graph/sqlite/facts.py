@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from graphiti_pkm.core.facts.observations import OBSERVATION
 from graphiti_pkm.core.model.queries import FactFilter, FactPage, KindCount, NeighbourCount, Window
 from graphiti_pkm.core.model.records import BECAUSE_OF, DUE, HAS_GOAL, Fact
 from graphiti_pkm.storage.graph.ordering import in_order
@@ -19,6 +20,9 @@ from graphiti_pkm.storage.graph.sqlite.values import as_list, instant_key, micro
 _UNLIKE_STATES = "('event', 'plan', 'reading')"
 _NO_CHANGE = "('proposed', 'rejected', 'deleted')"
 """Kinds of changes that leave the values as they are."""
+
+OBSERVED = f"f.relation = '{OBSERVATION}' AND f.source_uuid = f.target_uuid"
+"""That a fact ``f`` is an observation."""
 
 EPISODES = """(SELECT json_group_array(x.episode_uuid)
   FROM (SELECT episode_uuid FROM fact_episode WHERE fact_uuid = f.uuid ORDER BY place) x)"""
@@ -375,7 +379,8 @@ def neighbour_counts(db: sqlite3.Connection, entity_uuid: str, wanted: FactFilte
     asked = condition(wanted)
     ends = {"out": ("target",), "in": ("source",), "both": ("target", "source")}[wanted.direction]
     each = " UNION ALL ".join(
-        f"SELECT f.{other}_uuid AS uuid FROM fact f {asked.join} WHERE {end} AND {asked.where}"
+        f"""SELECT f.{other}_uuid AS uuid FROM fact f {asked.join}
+        WHERE {end} AND {asked.where} AND NOT ({OBSERVED})"""
         for other, end in zip(ends, _ENTITY_ENDS[wanted.direction], strict=True)
     )
     found = db.execute(

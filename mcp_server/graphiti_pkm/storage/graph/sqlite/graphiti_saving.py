@@ -71,7 +71,7 @@ class Saving(Tables):
             summary_by_model=int(is_by_model),
             attributes=_as_json(attributes),
         )
-        self.entity_words(node.uuid, node.group_id, node.name, node.summary)
+        self.entity_words(node.uuid, node.group_id, node.name, node.summary, attributes)
         self._vector(ENTITY, node, node.name_embedding, is_same_text=before == node.name)
         self._extra(node, ("created_at",), labels=labels if labels != [label] else None)
         self._holding.add(node.group_id)

@@ -9,7 +9,7 @@ import sqlite3
 
 from graphiti_pkm.errors import ConfigurationError, NewerSchema
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 OLDEST_SQLITE = (3, 37, 0)
 """The first version with STRICT tables."""
 
@@ -351,7 +351,11 @@ WHEN old.content <> new.content OR old.name <> new.name BEGIN
 END;
 """
 
-_MIGRATIONS = (_FIRST, _GRAPHITI, _UPDATES, _CAUSES, _STEMS)
+_TYPES = """
+CREATE INDEX entity_label ON entity (group_id, label COLLATE NOCASE, created_at DESC, uuid) WHERE label IS NOT NULL;
+"""
+
+_MIGRATIONS = (_FIRST, _GRAPHITI, _UPDATES, _CAUSES, _STEMS, _TYPES)
 """The n-th leads from version n to n + 1; a published one never changes."""
 
 

@@ -2,10 +2,14 @@
 
 import sqlite3
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from graphiti_pkm.core.model.records import Vector
-from graphiti_pkm.storage.graph.queries.search import searchable, searchable_name, searchable_with_parts
+from graphiti_pkm.storage.graph.queries.search import (
+    searchable,
+    searchable_entity,
+    searchable_with_parts,
+)
 from graphiti_pkm.storage.graph.queries.values import checked_text
 from graphiti_pkm.storage.graph.sqlite import episode_stems, values, words
 from graphiti_pkm.storage.graph.sqlite.schema import COMMUNITY, ENTITY, EPISODE, FACT
@@ -93,8 +97,9 @@ class Tables:
         """Index the words of the source description, by which an episode is found as well."""
         words.put(self.db, self.prefix(group_id, EPISODE), uuid, SOURCE, searchable(source_description))
 
-    def entity_words(self, uuid: str, group_id: str, name: str, summary: str) -> None:
-        words.put(self.db, self.prefix(group_id, ENTITY), uuid, "", searchable_name(name, summary))
+    def entity_words(self, uuid: str, group_id: str, name: str, summary: str, attributes: Mapping[str, object]) -> None:
+        found = searchable_entity(name, summary, attributes)
+        words.put(self.db, self.prefix(group_id, ENTITY), uuid, "", found)
 
     def fact_words(self, uuid: str, group_id: str, relation: str, text: str) -> None:
         words.put(self.db, self.prefix(group_id, FACT), uuid, "", searchable(f"{relation.replace('_', ' ')} {text}"))

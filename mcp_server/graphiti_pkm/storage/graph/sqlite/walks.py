@@ -12,6 +12,7 @@ from graphiti_pkm.core.model.walks import FactSource, Neighbourhood, SourceMode,
 from graphiti_pkm.storage.graph.path_search import End, PathSearch
 from graphiti_pkm.storage.graph.queries.paths import COSINE_UNITS, NEAR, NOT_COMPARED
 from graphiti_pkm.storage.graph.sqlite import facts, lookups, values, vectors
+from graphiti_pkm.storage.graph.sqlite.facts import OBSERVED
 from graphiti_pkm.storage.graph.sqlite.file import Row
 from graphiti_pkm.storage.graph.sqlite.part import SqlitePart
 from graphiti_pkm.storage.graph.sqlite.values import as_list, instant_key
@@ -115,7 +116,7 @@ def _order(key: Sequence[object]) -> tuple[object, ...]:
 
 def _joining(wanted: FactFilter) -> facts.Condition:
     asked = facts.condition(wanted)
-    asked.where += " AND NOT f.voided"
+    asked.where += f" AND NOT f.voided AND NOT ({OBSERVED})"
     return asked
 
 

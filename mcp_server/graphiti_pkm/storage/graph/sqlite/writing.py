@@ -183,7 +183,7 @@ class _Write(Tables):
                 "attributes": values.stored_attributes(entity.attributes),
             },
         )
-        self.entity_words(entity.uuid, entity.group_id, entity.name, entity.summary)
+        self.entity_words(entity.uuid, entity.group_id, entity.name, entity.summary, entity.attributes)
         self._put_vector(ENTITY, entity.uuid, entity.group_id, entity.uuid)
 
     def _name(self, name: Name) -> None:
