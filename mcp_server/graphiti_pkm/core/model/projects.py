@@ -1,8 +1,11 @@
 """Projects as they are read: filters, rows and pages."""
 
 from datetime import datetime
+from typing import Literal
 
 from graphiti_pkm.core.model.records import Project, Record
+
+ProjectStatus = Literal["active", "archived", "completed"]
 
 
 class ProjectFilter(Record):

@@ -7,6 +7,7 @@ from graphiti_pkm.capabilities.explore.capability import CAPABILITY as EXPLORE
 from graphiti_pkm.capabilities.extraction.capability import CAPABILITY as EXTRACTION
 from graphiti_pkm.capabilities.forget.capability import CAPABILITY as FORGET
 from graphiti_pkm.capabilities.history.capability import CAPABILITY as HISTORY
+from graphiti_pkm.capabilities.projects.capability import CAPABILITY as PROJECTS
 from graphiti_pkm.capabilities.remember.capability import CAPABILITY as REMEMBER
 from graphiti_pkm.capabilities.sagas.capability import CAPABILITY as SAGAS
 from graphiti_pkm.capabilities.scratch.capability import CAPABILITY as SCRATCH
@@ -19,12 +20,24 @@ from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.toolkit.capability import Capability
 from graphiti_pkm.toolkit.tool import ToolSpec
 
-CAPABILITIES: tuple[Capability, ...] = (REMEMBER, SEARCH, EXPLORE, EXTRACTION, SAGAS, HISTORY, FORGET, STATUS, SCRATCH)
+CAPABILITIES: tuple[Capability, ...] = (
+    REMEMBER,
+    SEARCH,
+    EXPLORE,
+    EXTRACTION,
+    SAGAS,
+    HISTORY,
+    FORGET,
+    STATUS,
+    PROJECTS,
+    SCRATCH,
+)
 """In the order in which tools are listed and services are built; each may use the services of earlier ones."""
 
 _TOOLSET_DESCRIPTIONS = {
     "memory": "Store, search and explore episodes, entities and facts.",
     "graph": "Walk over several facts at once; write one fact as it is; sum up with a model; empty whole groups.",
+    "projects": "Texts in projects: write entries, find them by meaning or by what they mention, see what matters.",
     "reasoning": "Scratch graphs: transient graphs to think with, apart from memory, addressed by labels.",
 }
 """What each toolset is for, in the order in which clients list them."""

@@ -1,0 +1,70 @@
+"""Tools of projects and entries. Their docstrings are prompts."""
+
+from typing import TYPE_CHECKING
+
+from graphiti_pkm.capabilities.projects.models import (
+    EntryContextResponse,
+    EntryResponse,
+    ProjectListResponse,
+    ProjectResponse,
+)
+from graphiti_pkm.capabilities.projects.requests import (
+    CreateEntry,
+    CreateProject,
+    GetEntryContext,
+    ListProjects,
+    UpdateProject,
+)
+from graphiti_pkm.toolkit.call import Call
+from graphiti_pkm.toolkit.services import ServiceKey
+
+if TYPE_CHECKING:  # services are loaded after the tools are listed
+    from graphiti_pkm.capabilities.projects.entries import Entries
+    from graphiti_pkm.capabilities.projects.projects import Projects
+
+PROJECTS: ServiceKey["Projects"] = ServiceKey("projects")
+ENTRIES: ServiceKey["Entries"] = ServiceKey("entries")
+
+
+async def create_project(call: Call, request: CreateProject) -> ProjectResponse:
+    """Create a project that entries belong to; one of that name is returned as it is, with created_new false.
+
+    Use list_projects first if it may be there under another name, update_project to change it. The project is an
+    entity: get_entity_connections and get_entity_timeline take its project_id.
+    """
+    return await call.services[PROJECTS].create_project(call.caller, request)
+
+
+async def update_project(call: Call, request: UpdateProject) -> ProjectResponse:
+    """Change a project's description, metadata or status, or which entities are pinned to it; the rest stays.
+
+    A status is a fact with its time, so the former ones stay known. For another name use update_entity instead.
+    """
+    return await call.services[PROJECTS].update_project(call.caller, request)
+
+
+async def list_projects(call: Call, request: ListProjects) -> ProjectListResponse:
+    """List projects with project_id, status, number of entries and the last of them, newest created first.
+
+    Use to find a project_id. For what a project is about use get_project_memories instead.
+    """
+    return await call.services[PROJECTS].list_projects(call.caller, request)
+
+
+async def create_entry(call: Call, request: CreateEntry) -> EntryResponse:
+    """Store a text as an entry, verbatim, in a project or alone, with the entities and facts you found in it.
+
+    Use for journal texts, meetings, tasks and comments that belong to a project; for anything else add_memory does the
+    same without a project. Stored durably and searchable before it answers; known names in the text are linked. Act on
+    needs_attention only.
+    """
+    return await call.services[ENTRIES].create_entry(call.caller, request, call.progress)
+
+
+async def get_entry_context(call: Call, request: GetEntryContext) -> EntryContextResponse:
+    """Get all entries that mention an entity, by its name, with their texts: the newest first page, in order of time.
+
+    Use for what was written about something. Without an exact name use search_entries_semantic; for episodes that are
+    no entries get_entity_timeline. Returns candidates if no one entity has the name.
+    """
+    return await call.services[ENTRIES].get_entry_context(call.caller, request)
