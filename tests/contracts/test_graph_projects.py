@@ -18,13 +18,15 @@ from tests.builders import (
     an_episode,
     an_intent,
     at,
+    new_uuid,
 )
 
 from graphiti_pkm.capabilities.projects.assembly import PROJECTS
 from graphiti_pkm.core.model.projects import ProjectFilter
 from graphiti_pkm.core.model.queries import EntryFilter, EpisodeFilter, Window
-from graphiti_pkm.core.model.records import Deletions, Entity, Forgetting
+from graphiti_pkm.core.model.records import Deletions, Entity, Forgetting, Project
 from graphiti_pkm.core.model.redaction import NO_METADATA
+from graphiti_pkm.core.model.relevance import SCALE, RelevanceFilter, terms_of
 from graphiti_pkm.core.ports.graph import Graph
 
 NOW = at(2026, 6)
@@ -232,3 +234,108 @@ async def test_metadata_is_forgotten_and_nothing_else_of_the_record(graph: Graph
     assert row.project == project.model_copy(update={"metadata": NO_METADATA})
     found = await graph.part(PROJECTS).entries([note.uuid, other.uuid], [GROUP])
     assert found == {note.uuid: entry.model_copy(update={"metadata": NO_METADATA}), other.uuid: kept}
+
+
+def asked(project: Project, **fields: object) -> RelevanceFilter:
+    values = {"project_uuid": project.uuid, "group_id": GROUP, "now": NOW, "threshold": 0, **fields}
+    return RelevanceFilter.model_validate(values)
+
+
+class Office:
+    """A project with three entries, and what its entities hang together with."""
+
+    def __init__(self) -> None:
+        self.entity, self.second = momento(), momento("Other")
+        self.project, self.other = a_project(self.entity), a_project(self.second)
+        self.jwt, self.module, self.parser = an_entity("JWT"), an_entity("module"), an_entity("parser")
+        self.lonely, self.word, self.alone = an_entity("lonely"), an_entity("accepted"), an_entity("alone")
+        named = (self.jwt, self.module, self.parser, self.lonely)
+        self.notes = [an_episode(f"note {n}", valid_at=at(2026, 5, n + 1)) for n in range(4)]
+        entries = [an_entry(note, self.project) for note in self.notes[:3]] + [an_entry(self.notes[3], self.other)]
+        self.records = [
+            *(self.entity, self.second, *named, self.word, self.alone, self.project, self.other),
+            *(self.notes + entries),
+            *(a_name(one) for one in (self.entity, self.second, *named)),
+            a_name(self.word, is_linkable=False),
+            *(a_mention(note, self.jwt) for note in self.notes),
+            a_mention(self.notes[0], self.module),
+            *(a_mention(self.notes[3], one) for one in (self.parser, self.lonely)),
+            a_mention(self.notes[0], self.word),
+            a_mention(self.notes[0], self.entity),
+            a_fact(self.module, self.jwt, "USES", valid_at=at(2026, 4)),
+            a_fact(self.jwt, self.module, "IS_USED_BY", valid_at=at(2026, 4)),
+            a_fact(self.parser, self.jwt, "USES", valid_at=at(2026, 5, 20)),
+            a_fact(self.parser, self.parser, "OBSERVATION"),
+            a_fact(self.parser, self.module, "USES", valid_at=at(2026, 1), expired_at=RECORDED),
+            a_fact(self.lonely, self.module, "USES", kind="plan", valid_at=at(2026, 1)),
+        ]
+
+
+async def relevant(graph: Graph, wanted: RelevanceFilter, limit: int = 9) -> list[list[tuple[object, ...]]]:
+    found = await graph.part(PROJECTS).relevant(wanted, Window(limit=limit), Window(limit=limit))
+    return [
+        [(one.name, one.mentions, one.connections, one.last_active, one.is_pinned) for one in part.entities]
+        for part in (found.primary, found.secondary)
+    ]
+
+
+async def test_what_a_project_mentions_comes_first_and_what_hangs_together_with_it_apart(graph: Graph) -> None:
+    office = Office()
+    await graph.writer.apply(a_write(*office.records), {})
+    found = await relevant(graph, asked(office.project, pins=(office.alone.uuid, new_uuid())))
+    assert found == [
+        [("JWT", 3, 1, at(2026, 5, 3), False), ("module", 1, 1, at(2026, 5, 1), False)],
+        [("parser", 0, 1, at(2026, 5, 20), False), ("alone", 0, 0, None, True)],
+    ]
+    parts = await graph.part(PROJECTS).relevant(asked(office.project), Window(limit=9), None)
+    (jwt, module) = parts.primary.entities
+    days = (NOW - at(2026, 5, 3)).total_seconds() / 86_400
+    assert abs(jwt.score - SCALE * terms_of(3, 3, 1, days, is_pinned=False).score) <= 1
+    days = (NOW - at(2026, 5, 1)).total_seconds() / 86_400
+    assert abs(module.score - SCALE * terms_of(1, 3, 1, days, is_pinned=False).score) <= 1
+    assert (parts.most_mentions, parts.secondary.entities, parts.secondary.total) == (3, (), 1)
+
+
+async def test_the_threshold_counts_and_a_score_that_equals_it_passes(graph: Graph) -> None:
+    office = Office()
+    await graph.writer.apply(a_write(*office.records), {})
+    part = graph.part(PROJECTS)
+    whole = (await part.relevant(asked(office.project), Window(limit=9), Window(limit=9))).primary
+    second = whole.entities[1]
+    for threshold, names, below in ((second.score, 2, 0), (second.score + 1, 1, 1)):
+        found = (await part.relevant(asked(office.project, threshold=threshold), Window(limit=9), None)).primary
+        assert (len(found.entities), found.total, found.below) == (names, names, below)
+    after = (whole.entities[0].score, whole.entities[0].name, whole.entities[0].uuid)
+    rest = (await part.relevant(asked(office.project), Window(limit=9, after=after), None)).primary
+    assert (list(rest.entities), rest.total) == ([second], 2)
+    assert (await part.relevant(asked(office.project), Window(limit=1), None)).primary.entities == whole.entities[:1]
+
+
+async def test_what_is_written_later_or_only_in_archived_projects_is_left_out(graph: Graph) -> None:
+    office = Office()
+    await graph.writer.apply(a_write(*office.records), {})
+    late = an_episode("late", created_at=RECORDED + timedelta(days=1), valid_at=at(2026, 5, 9))
+    added = (late, an_entry(late, office.project), a_mention(late, office.lonely))
+    await graph.writer.apply(a_write(*added, recorded_at=late.created_at), {})
+    assert [one[0] for one in (await relevant(graph, asked(office.project)))[0]] == ["JWT", "module", "lonely"]
+    before = await relevant(graph, asked(office.project, recorded_until=RECORDED))
+    assert [one[0] for one in before[0]] == ["JWT", "module"]
+    archived = await relevant(graph, asked(office.project, archived=(office.second.uuid,)))
+    assert archived[1] == []
+    pinned = asked(office.project, archived=(office.second.uuid,), pins=(office.parser.uuid,))
+    assert [one[0] for one in (await relevant(graph, pinned))[1]] == ["parser"]
+    of_nothing = a_project(momento("Empty"))
+    assert await relevant(graph, asked(of_nothing)) == [[], []]
+
+
+async def test_the_projects_that_mention_an_entity(graph: Graph) -> None:
+    office = Office()
+    await graph.writer.apply(a_write(*office.records), {})
+    uuids = [office.jwt.uuid, office.parser.uuid, office.alone.uuid]
+    found = await graph.part(PROJECTS).projects_of(uuids, GROUP)
+    assert {uuid: list(names) for uuid, names in found.items()} == {
+        office.jwt.uuid: ["Momento", "Other"],
+        office.parser.uuid: ["Other"],
+        office.alone.uuid: [],
+    }
+    assert not any((await graph.part(PROJECTS).projects_of(uuids, OTHER_GROUP)).values())

@@ -7,10 +7,14 @@ from tests.worlds.writing_world import WritingWorld
 
 from graphiti_pkm.capabilities.projects.assembly import PROJECTS
 from graphiti_pkm.capabilities.projects.entries import Entries
+from graphiti_pkm.capabilities.projects.entry_search import EntrySearch
+from graphiti_pkm.capabilities.projects.memories import Memories
 from graphiti_pkm.capabilities.projects.models import (
     EntryContextResponse,
     EntryResponse,
+    EntrySearchResponse,
     ProjectListResponse,
+    ProjectMemoriesResponse,
     ProjectResponse,
 )
 from graphiti_pkm.capabilities.projects.projects import Projects
@@ -18,7 +22,9 @@ from graphiti_pkm.capabilities.projects.requests import (
     CreateEntry,
     CreateProject,
     GetEntryContext,
+    GetProjectMemories,
     ListProjects,
+    SearchEntriesSemantic,
     UpdateProject,
 )
 from graphiti_pkm.capabilities.remember.service import Writing
@@ -46,6 +52,8 @@ class ProjectsWorld(WritingWorld):
             self.writing = Writing(self.context, groups, committer, receipts)
         self.projects = Projects(self.context, groups, stored, self.writing, committer)
         self.entries = Entries(self.context, groups, stored, self.writing)
+        self.searching = EntrySearch(self.context, groups, stored)
+        self.memories = Memories(self.context, groups, stored)
 
     async def create(self, name: str = "Momento", caller: Caller = LOCAL, **fields: Any) -> ProjectResponse:
         return await self.projects.create_project(caller, CreateProject(name=name, **fields))
@@ -63,6 +71,14 @@ class ProjectsWorld(WritingWorld):
 
     async def context_of(self, entity: str, caller: Caller = LOCAL, **fields: Any) -> EntryContextResponse:
         return await self.entries.get_entry_context(caller, GetEntryContext(entity_name=entity, **fields))
+
+    async def search(self, query: str, caller: Caller = LOCAL, **fields: Any) -> EntrySearchResponse:
+        return await self.searching.search_entries_semantic(caller, SearchEntriesSemantic(query=query, **fields))
+
+    async def memories_of(
+        self, project: str = "Momento", caller: Caller = LOCAL, **fields: Any
+    ) -> ProjectMemoriesResponse:
+        return await self.memories.get_project_memories(caller, GetProjectMemories(project_id=project, **fields))
 
     @property
     def written(self) -> list[WriteIntent]:

@@ -2,6 +2,8 @@
 
 from graphiti_pkm.capabilities.projects import tools
 from graphiti_pkm.capabilities.projects.entries import Entries
+from graphiti_pkm.capabilities.projects.entry_search import EntrySearch
+from graphiti_pkm.capabilities.projects.memories import Memories
 from graphiti_pkm.capabilities.projects.ports import GraphProjects
 from graphiti_pkm.capabilities.projects.projects import Projects
 from graphiti_pkm.capabilities.remember.tools import WRITING
@@ -21,5 +23,7 @@ def build(kernel: Kernel) -> Built:
         {
             tools.PROJECTS: Projects(kernel.context, kernel.groups, stored, writing, kernel.committer),
             tools.ENTRIES: Entries(kernel.context, kernel.groups, stored, writing),
+            tools.ENTRY_SEARCH: EntrySearch(kernel.context, kernel.groups, stored),
+            tools.MEMORIES: Memories(kernel.context, kernel.groups, stored),
         }
     )

@@ -4,7 +4,9 @@ from graphiti_pkm.capabilities.projects.tools import (
     create_entry,
     create_project,
     get_entry_context,
+    get_project_memories,
     list_projects,
+    search_entries_semantic,
     update_project,
 )
 from graphiti_pkm.toolkit.capability import Capability
@@ -16,10 +18,12 @@ CAPABILITY = Capability(
     tools={
         "projects": (
             ToolSpec(create_entry, "Create Entry", ADDS),
+            ToolSpec(search_entries_semantic, "Search Entries Semantic"),
             ToolSpec(get_entry_context, "Get Entry Context"),
             ToolSpec(create_project, "Create Project", ENDS),
             ToolSpec(update_project, "Update Project", ENDS),
             ToolSpec(list_projects, "List Projects"),
+            ToolSpec(get_project_memories, "Get Project Memories"),
         ),
     },
 )

@@ -1,10 +1,10 @@
-"""``create_entry``, ``get_entry_context`` and ``search_entries_semantic``."""
+"""``create_entry`` and ``get_entry_context``."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from graphiti_pkm.capabilities.projects.lookups import ProjectLookups
-from graphiti_pkm.capabilities.projects.metadata import read_metadata, shown_metadata
+from graphiti_pkm.capabilities.projects.lookups import ProjectLookups, entry_view
+from graphiti_pkm.capabilities.projects.metadata import read_metadata
 from graphiti_pkm.capabilities.projects.models import EntryContextResponse, EntryResponse, EntryView, ReadingStatus
 from graphiti_pkm.capabilities.projects.ports import GraphProjects
 from graphiti_pkm.capabilities.projects.requests import CreateEntry, GetEntryContext
@@ -18,7 +18,6 @@ from graphiti_pkm.core.model.answers import AddMemoryResponse
 from graphiti_pkm.core.model.queries import EntityFilter, EntryFilter, EpisodeFilter, Window
 from graphiti_pkm.core.model.records import Entity, Entry, Episode
 from graphiti_pkm.core.model.requests import AddMemory
-from graphiti_pkm.core.model.times import iso
 from graphiti_pkm.core.progress import Progress, no_progress
 from graphiti_pkm.core.reading.candidates import checked_text
 from graphiti_pkm.core.reading.paging import CONTENT, ENTRIES, budget, clip_json, fit
@@ -54,6 +53,7 @@ class Entries(ProjectLookups):
         if not request.content.strip():
             raise InvalidInput("content is blank; send the text. Nothing was stored.")
         metadata = read_metadata(request.metadata)
+        self._instant("timestamp", request.timestamp)
         group, project = await self._group(caller, request.project_id, request.group_id)
         project_uuid = project.project.uuid if project else None
 
@@ -183,22 +183,7 @@ class Entries(ProjectLookups):
     ) -> Iterator[EntryView]:
         for episode in episodes:
             content = clip_json(episode.content[:max_chars], max_chars, max_size)
-            yield self._view(episode, held[episode.uuid], content if max_chars else None)
-
-    def _view(self, episode: Episode, entry: Entry, content: str | None) -> EntryView:
-        is_whole = content == episode.content
-        return EntryView(
-            entry_id=episode.uuid,
-            type=entry.type,
-            timestamp=iso(episode.valid_at),
-            content=content,
-            content_truncated=None if is_whole else True,
-            content_chars=None if is_whole else len(episode.content),
-            project_id=entry.project_uuid,
-            metadata=shown_metadata(entry.metadata),
-            confidential=True if episode.confidential else None,
-            corrected=True if episode.corrected else None,
-        )
+            yield entry_view(episode, held[episode.uuid], content if max_chars else None)
 
 
 def _status(stored: AddMemoryResponse) -> ReadingStatus:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from graphiti_pkm.capabilities.projects.metadata import shown_metadata
+from graphiti_pkm.capabilities.projects.models import EntryView
 from graphiti_pkm.capabilities.projects.ports import GraphProjects
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.statuses import same_meaning, status_word
@@ -11,7 +13,8 @@ from graphiti_pkm.core.identity.uuids import resolve_within
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.projects import ProjectFilter, ProjectRow, ProjectStatus
 from graphiti_pkm.core.model.queries import EntityFilter, Window
-from graphiti_pkm.core.model.records import Entity
+from graphiti_pkm.core.model.records import Entity, Entry, Episode
+from graphiti_pkm.core.model.times import iso
 from graphiti_pkm.core.reading.candidates import Candidates, checked_text
 from graphiti_pkm.core.reading.reader import Reader
 from graphiti_pkm.core.reading.views import clipped
@@ -31,6 +34,24 @@ def status_shown(word: str | None) -> str:
     if not word:
         return ACTIVE
     return next((one for one in STATUSES if same_meaning(one, word)), clipped(status_word(word), _SHOWN))
+
+
+def entry_view(episode: Episode, entry: Entry, content: str | None, **more: object) -> EntryView:
+    """An entry with the excerpt chosen for an answer."""
+    is_whole = content == episode.content
+    shown: dict[str, object] = {
+        "entry_id": episode.uuid,
+        "type": entry.type,
+        "timestamp": iso(episode.valid_at),
+        "content": content,
+        "content_truncated": None if is_whole else True,
+        "content_chars": None if is_whole else len(episode.content),
+        "project_id": entry.project_uuid,
+        "metadata": shown_metadata(entry.metadata),
+        "confidential": True if episode.confidential else None,
+        "corrected": True if episode.corrected else None,
+    }
+    return EntryView.model_validate({**shown, **more})
 
 
 class ProjectLookups(Reader):

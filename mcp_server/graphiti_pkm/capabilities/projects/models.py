@@ -5,7 +5,6 @@ from typing import Literal
 from graphiti_pkm.core.model.answers import Answer, Attention, EntityResult, Page
 from graphiti_pkm.core.model.records import EntryType
 
-
 ReadingStatus = Literal["queued", "processed", "failed"]
 
 
@@ -68,3 +67,55 @@ class EntryContextResponse(Page):
     candidates: list[str] | None = None
     """Entities that may be meant, where none has exactly this name, or several have."""
     entries: list[EntryView]
+
+
+class NearEntry(Answer):
+    """An entry below the threshold."""
+
+    entry_id: str
+    similarity: float
+    timestamp: str
+    match: str
+
+
+class EntrySearchResponse(Page):
+    mode: Literal["vector", "text"]
+    """text: by words, without similarity, because no embedding model is available."""
+    entries: list[EntryView]
+    below: list[NearEntry] | None = None
+    """The nearest that the threshold leaves out, where fewer than limit reach it."""
+
+
+class RelevanceTerms(Answer):
+    """From 0 to 1; relevance = 0.4 mentions + 0.3 connections + 0.2 activity + 0.1 pin."""
+
+    mentions: float
+    connections: float
+    activity: float
+    pin: float
+
+
+class MemoryView(Answer):
+    uuid: str
+    name: str
+    type: str | None = None
+    relevance: float
+    terms: RelevanceTerms
+    mentions: int
+    """Entries of the project that mention it."""
+    last_seen: str | None = None
+    """The last of them, or the last fact that connects it with the project."""
+    projects: list[str] | None = None
+
+
+class ProjectMemoriesResponse(Page):
+    project_id: str
+    project: str
+    status: str
+    primary: list[MemoryView]
+    """What entries of the project mention."""
+    primary_total: int
+    secondary: list[MemoryView]
+    """What they do not, but what is connected with that, or pinned."""
+    secondary_total: int
+    below_threshold: int

@@ -1,6 +1,6 @@
 """What the tools of this capability are asked; the descriptions of fields are prompts."""
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
@@ -108,6 +108,3 @@ class GetProjectMemories(Request):
         paging.MEMORIES.default
     )
     cursor: Cursor = None
-
-
-Mode: TypeAlias = Literal["vector", "text"]

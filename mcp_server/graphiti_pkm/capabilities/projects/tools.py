@@ -5,14 +5,18 @@ from typing import TYPE_CHECKING
 from graphiti_pkm.capabilities.projects.models import (
     EntryContextResponse,
     EntryResponse,
+    EntrySearchResponse,
     ProjectListResponse,
+    ProjectMemoriesResponse,
     ProjectResponse,
 )
 from graphiti_pkm.capabilities.projects.requests import (
     CreateEntry,
     CreateProject,
     GetEntryContext,
+    GetProjectMemories,
     ListProjects,
+    SearchEntriesSemantic,
     UpdateProject,
 )
 from graphiti_pkm.toolkit.call import Call
@@ -20,10 +24,14 @@ from graphiti_pkm.toolkit.services import ServiceKey
 
 if TYPE_CHECKING:  # services are loaded after the tools are listed
     from graphiti_pkm.capabilities.projects.entries import Entries
+    from graphiti_pkm.capabilities.projects.entry_search import EntrySearch
+    from graphiti_pkm.capabilities.projects.memories import Memories
     from graphiti_pkm.capabilities.projects.projects import Projects
 
 PROJECTS: ServiceKey["Projects"] = ServiceKey("projects")
 ENTRIES: ServiceKey["Entries"] = ServiceKey("entries")
+ENTRY_SEARCH: ServiceKey["EntrySearch"] = ServiceKey("entry search")
+MEMORIES: ServiceKey["Memories"] = ServiceKey("memories")
 
 
 async def create_project(call: Call, request: CreateProject) -> ProjectResponse:
@@ -68,3 +76,22 @@ async def get_entry_context(call: Call, request: GetEntryContext) -> EntryContex
     no entries get_entity_timeline. Returns candidates if no one entity has the name.
     """
     return await call.services[ENTRIES].get_entry_context(call.caller, request)
+
+
+async def search_entries_semantic(call: Call, request: SearchEntriesSemantic) -> EntrySearchResponse:
+    """Find entries by meaning, also without shared words, ranked by the similarity of their best sentence.
+
+    Use for what was written on a subject; for everything on one entity get_entry_context instead, for texts that are no
+    entries search_episodes. Returns below, the nearest that the threshold leaves out, if fewer than limit reach it: ask
+    again with a lower similarity_threshold if those answer.
+    """
+    return await call.services[ENTRY_SEARCH].search_entries_semantic(call.caller, request)
+
+
+async def get_project_memories(call: Call, request: GetProjectMemories) -> ProjectMemoriesResponse:
+    """Get the entities that matter to a project, by relevance with its terms: those of its own entries, and others.
+
+    Use to learn what a project is about, and what of elsewhere bears on it. Then get_entry_context or
+    get_entity_connections with those that matter. Below_threshold counts what a lower relevance_threshold would add.
+    """
+    return await call.services[MEMORIES].get_project_memories(call.caller, request)
