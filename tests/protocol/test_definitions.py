@@ -296,9 +296,9 @@ def test_no_tool_reprocesses_episodes_or_adds_instructions_alone_and_communities
     assert {"get_entity_connections", "get_entity_timeline"} <= set(TOOLS)
 
 
-async def test_the_three_searches_stand_in_the_guide_and_name_what_to_use_instead() -> None:
+async def test_the_searches_stand_in_the_guide_and_name_what_to_use_instead() -> None:
     searches = {name for name in TOOLS if name.startswith("search_")}
-    assert searches == {"search_nodes", "search_memory_facts", "search_episodes"}
+    assert searches == {"search_nodes", "search_memory_facts", "search_episodes", "search_entries_semantic"}
     for name in searches:
         text = (await definition(name))["description"]
         assert {other for other in TOOLS if other != name and f"{other} instead" in text}

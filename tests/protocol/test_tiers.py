@@ -23,6 +23,9 @@ ADDS = {
     "update_entity",
     "summarize_saga",
     "build_communities",
+    "create_project",
+    "update_project",
+    "create_entry",
 }
 """What is added, or can be undone."""
 TIDIES = {"delete_entity_edge"}

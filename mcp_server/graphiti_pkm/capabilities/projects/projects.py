@@ -106,13 +106,13 @@ class Projects(ProjectLookups):
         """
         if caller.read_only:
             raise NotAllowed(_READ_ONLY)
+        metadata = None if request.metadata is None else read_metadata(request.metadata)
         row = await self._project(caller, request.project, request.group_id)
         group, uuid = row.project.group_id, row.project.uuid
         description = (request.description or "").strip() or None
         if description == row.description:
             description = None
         status = request.status if request.status != status_shown(row.status) else None
-        metadata = None if request.metadata is None else read_metadata(request.metadata)
         pin = [one.uuid for one in await self._entities(request.pin or (), group)]
         unpin = {one.uuid for one in await self._entities(request.unpin or (), group)}
         given = (request.description, request.status, request.metadata, request.pin, request.unpin)

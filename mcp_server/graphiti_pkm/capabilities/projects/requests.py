@@ -9,6 +9,7 @@ from graphiti_pkm.core.model.records import EntryType
 from graphiti_pkm.core.model.requests import ONLY_WITH_MODEL, PER_PAGE, Entities, Facts, GroupId, Request, Strings
 from graphiti_pkm.core.reading import paging
 from graphiti_pkm.toolkit.parameters import After, Before, Cursor, GroupIds, MaxContentChars
+from graphiti_pkm.toolkit.schema import as_object
 
 MAX_CONTENT = 200_000
 """Characters of an entry."""
@@ -23,7 +24,10 @@ def _known_type(value: object) -> object:
 ProjectRef: TypeAlias = Annotated[str, Field(description="project_id, 8 characters do, or the exact name")]
 OfProject: TypeAlias = Annotated[str | None, Field(description="project_id or its exact name")]
 Metadata: TypeAlias = Annotated[
-    Any, WithJsonSchema({"type": "object"}), Field(description="JSON object of your own, at most 10 kB; kept as it is")
+    Any,
+    BeforeValidator(as_object),
+    WithJsonSchema({"type": "object"}),
+    Field(description="JSON object of your own, at most 10 kB; kept as it is"),
 ]
 Description: TypeAlias = Annotated[str | None, Field(max_length=2000)]
 Pins: TypeAlias = Annotated[
@@ -60,6 +64,8 @@ class ListProjects(Request):
 
 
 class CreateEntry(Request):
+    choices = frozenset({"type"})
+
     content: Annotated[str, Field(max_length=MAX_CONTENT, description="the text, verbatim; it is kept unchanged")]
     type: TypeOfEntry = "journal"
     project_id: OfProject = None
@@ -86,6 +92,8 @@ class GetEntryContext(Request):
 
 
 class SearchEntriesSemantic(Request):
+    choices = frozenset({"type"})
+
     query: str
     project_id: OfProject = None
     limit: Annotated[int, Field(ge=1, le=paging.ENTRY_HITS.maximum)] = paging.ENTRY_HITS.default

@@ -37,7 +37,7 @@ MEMORIES: ServiceKey["Memories"] = ServiceKey("memories")
 async def create_project(call: Call, request: CreateProject) -> ProjectResponse:
     """Create a project that entries belong to; one of that name is returned as it is, with created_new false.
 
-    Use list_projects first if it may be there under another name, update_project to change it. The project is an
+    Use for a new piece of work; to change one use update_project instead, to find one list_projects. The project is an
     entity: get_entity_connections and get_entity_timeline take its project_id.
     """
     return await call.services[PROJECTS].create_project(call.caller, request)
@@ -46,7 +46,8 @@ async def create_project(call: Call, request: CreateProject) -> ProjectResponse:
 async def update_project(call: Call, request: UpdateProject) -> ProjectResponse:
     """Change a project's description, metadata or status, or which entities are pinned to it; the rest stays.
 
-    A status is a fact with its time, so the former ones stay known. For another name use update_entity instead.
+    Use when a project is finished, resumed or described otherwise; for another name use update_entity instead. A status
+    is a fact with its time, so former ones stay known.
     """
     return await call.services[PROJECTS].update_project(call.caller, request)
 
@@ -54,7 +55,7 @@ async def update_project(call: Call, request: UpdateProject) -> ProjectResponse:
 async def list_projects(call: Call, request: ListProjects) -> ProjectListResponse:
     """List projects with project_id, status, number of entries and the last of them, newest created first.
 
-    Use to find a project_id. For what a project is about use get_project_memories instead.
+    Use to find a project_id; for what a project is about use get_project_memories instead.
     """
     return await call.services[PROJECTS].list_projects(call.caller, request)
 
@@ -62,18 +63,17 @@ async def list_projects(call: Call, request: ListProjects) -> ProjectListRespons
 async def create_entry(call: Call, request: CreateEntry) -> EntryResponse:
     """Store a text as an entry, verbatim, in a project or alone, with the entities and facts you found in it.
 
-    Use for journal texts, meetings, tasks and comments that belong to a project; for anything else add_memory does the
-    same without a project. Stored durably and searchable before it answers; known names in the text are linked. Act on
-    needs_attention only.
+    Use for journal texts, meetings, tasks and comments that belong to a project; without one add_memory does instead.
+    Stored durably and searchable before it answers; known names in the text are linked. Act on needs_attention only.
     """
     return await call.services[ENTRIES].create_entry(call.caller, request, call.progress)
 
 
 async def get_entry_context(call: Call, request: GetEntryContext) -> EntryContextResponse:
-    """Get all entries that mention an entity, by its name, with their texts: the newest first page, in order of time.
+    """Get all entries that mention an entity, by its name, with their texts; pages go back in time.
 
-    Use for what was written about something. Without an exact name use search_entries_semantic; for episodes that are
-    no entries get_entity_timeline. Returns candidates if no one entity has the name.
+    Use for what was written about something; without its exact name use search_entries_semantic instead, for episodes
+    that are no entries get_entity_timeline. Returns candidates if no one entity has the name.
     """
     return await call.services[ENTRIES].get_entry_context(call.caller, request)
 
@@ -81,17 +81,16 @@ async def get_entry_context(call: Call, request: GetEntryContext) -> EntryContex
 async def search_entries_semantic(call: Call, request: SearchEntriesSemantic) -> EntrySearchResponse:
     """Find entries by meaning, also without shared words, ranked by the similarity of their best sentence.
 
-    Use for what was written on a subject; for everything on one entity get_entry_context instead, for texts that are no
-    entries search_episodes. Returns below, the nearest that the threshold leaves out, if fewer than limit reach it: ask
-    again with a lower similarity_threshold if those answer.
+    Use for what was written on a subject; for everything on one entity use get_entry_context instead. Where fewer than
+    limit reach similarity_threshold, below has the nearest that do not: if those answer, ask again with a lower one.
     """
     return await call.services[ENTRY_SEARCH].search_entries_semantic(call.caller, request)
 
 
 async def get_project_memories(call: Call, request: GetProjectMemories) -> ProjectMemoriesResponse:
-    """Get the entities that matter to a project, by relevance with its terms: those of its own entries, and others.
+    """Get the entities that matter to a project, by relevance with its terms: of its own entries, and of elsewhere.
 
-    Use to learn what a project is about, and what of elsewhere bears on it. Then get_entry_context or
-    get_entity_connections with those that matter. Below_threshold counts what a lower relevance_threshold would add.
+    Use to learn what a project is about; for the texts behind an entity use get_entry_context instead. below_threshold
+    counts what a lower relevance_threshold would add.
     """
     return await call.services[MEMORIES].get_project_memories(call.caller, request)
