@@ -10,6 +10,7 @@ from graphiti_pkm.core.model.records import (
     BackLinkJob,
     EmbedPassagesJob,
     Entity,
+    Entry,
     Episode,
     EraseJob,
     Fact,
@@ -18,6 +19,7 @@ from graphiti_pkm.core.model.records import (
     Mention,
     Name,
     Passage,
+    Project,
     Record,
     WriteIntent,
     WriteKind,
@@ -125,6 +127,17 @@ def a_change(fact: Fact, episode: Episode, **fields: Any) -> FactChange:
     return FactChange(**{**values, **fields})
 
 
+def a_project(entity: Entity, **fields: Any) -> Project:
+    """What an entity has besides as a project."""
+    return Project(**{"uuid": entity.uuid, "group_id": entity.group_id, "created_at": RECORDED, **fields})
+
+
+def an_entry(episode: Episode, project: Project | None = None, **fields: Any) -> Entry:
+    """What an episode has besides as an entry of a project."""
+    uuid = project.uuid if project else None
+    return Entry(**{"uuid": episode.uuid, "group_id": episode.group_id, "project_uuid": uuid, **fields})
+
+
 def a_saga(name: str = "Trip", **fields: Any) -> Saga:
     return Saga(**{"uuid": new_uuid(), "group_id": GROUP, "name": name, "created_at": DAY_ONE, **fields})
 
@@ -172,6 +185,8 @@ _LISTS: dict[type[Record], str] = {
     SagaStep: "saga_steps",
     EpisodeLink: "episode_links",
     Community: "communities",
+    Project: "projects",
+    Entry: "entries",
     BackLinkJob: "jobs",
     EmbedPassagesJob: "jobs",
     EraseJob: "jobs",

@@ -315,7 +315,7 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
         "test_a_client_of_the_upstream_server_finds_its_parameters": "G-63 G-64 G-65",
         "test_the_default_is_the_toolset_memory_with_at_most_eighteen_tools": "C28 G-66 G-68",
         "test_no_tool_reprocesses_episodes_or_adds_instructions_alone_and_communities_are_off_by_default": "G-83",
-        "test_the_three_searches_stand_in_the_guide_and_name_what_to_use_instead": "C27",
+        "test_the_searches_stand_in_the_guide_and_name_what_to_use_instead": "C27",
     },
     "protocol/test_errors.py": {
         "test_a_missing_parameter_is_named": "G-05 G-22",

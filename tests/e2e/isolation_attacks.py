@@ -10,7 +10,20 @@ from uuid import UUID, uuid4
 
 from mcp_types import CallToolResult, Tool
 from tests.e2e.isolation_scratch import HERS, NOBODYS, OPENING, scratch_arguments
-from tests.e2e.isolation_world import COMMON, NO_SAGA, NOWHERE, OWN, SAGA, SECRETS, VERAS, Records, Story
+from tests.e2e.isolation_world import (
+    COMMON,
+    HER_ENTITY,
+    HER_PROJECT,
+    NO_SAGA,
+    NOBODYS_NAME,
+    NOWHERE,
+    OWN,
+    SAGA,
+    SECRETS,
+    VERAS,
+    Records,
+    Story,
+)
 from tests.protocol.support import text
 
 from graphiti_pkm.server.tools.guard import guarded
@@ -24,6 +37,8 @@ _CURSOR = re.compile(r'(?<=next_cursor)[\\": ]+[A-Za-z0-9_-]+')
 _USED = re.compile(r'(?:last_accessed|expires_at)[\\": ]+[0-9T:.+-]+')
 _UPTIME = re.compile(r'(?<=uptime_seconds)[\\": ]+[0-9]+')
 _RECORDS = {"receipt", "replaced_by", "not_same_as", "link_episodes", "unlink_episodes"}
+_NAMED = {"project", "project_id", "entity_name", "pin", "unpin"}
+"""Parameters that take a name as well as a uuid."""
 HARMLESS = frozenset(
     """
     episode_body name source source_description reference_time entities excluded_entity_types update_communities
@@ -36,6 +51,8 @@ HARMLESS = frozenset(
     label type properties nodes edges source target node max_in_degree max_out_degree create_missing include_edges
     relations observations entityNames deletions
     weight undirected max_length top_n in_place format content max_chars dry_run saved
+    description metadata timestamp extract_entities after before similarity_threshold include_entities
+    include_cross_project relevance_threshold
     """.split()  # noqa: SIM905  (a list of words reads better)
 )
 """Parameters of today's tools that name no record, group, saga or graph; cursors and confirmations are tried by
@@ -117,6 +134,13 @@ def arguments_of(tool: str, own: Records) -> dict[str, Any]:
         "reference.delete_observations": {"deletions": [{"entityName": "Tom", "observations": ["hums"]}]},
         "summarize_saga": {"saga_name": NO_SAGA, "group_id": own.group},
         "build_communities": {"group_ids": own.group},
+        "create_project": {"name": "Harbour", "group_id": own.group},
+        "update_project": {"project": own.project, "metadata": {"a": 1}},
+        "list_projects": {"limit": 1, "group_ids": own.group},
+        "create_entry": {"content": "Entry.", "group_id": own.group},
+        "search_entries_semantic": {"query": "person", "similarity_threshold": 0, "limit": 1, "group_id": own.group},
+        "get_entry_context": {"entity_name": entity, "limit": 1, "group_id": own.group},
+        "get_project_memories": {"project_id": own.project, "relevance_threshold": 0, "limit": 1},
         **scratch_arguments(entity),
     }[tool]
 
@@ -153,8 +177,10 @@ class Attacks:
                 yield self._with(**{parameter: (HERS, NOBODYS)})
             elif parameter in {"saga", "saga_name"}:
                 yield self._with(**{parameter: (SAGA, NO_SAGA)})
-            elif "uuid" in parameter or parameter in _RECORDS:
+            elif "uuid" in parameter or parameter in _RECORDS | _NAMED:
                 yield from self._by_uuid(parameter, spellings, combined=combined)
+                if parameter in _NAMED:
+                    yield from self._by_name(parameter)
             elif parameter == "facts":
                 yield from self._by_facts()
             else:
@@ -175,6 +201,11 @@ class Attacks:
             if isinstance(own := self._base.get(parameter), list):
                 sent = [{**self._base, parameter: [*own, one]} for one in (uuid, nobodys)]
                 yield Attack(sent[0], sent[1], ((uuid, nobodys),))
+
+    def _by_name(self, parameter: str) -> Iterator[Attack]:
+        """With the names of her entity and her project, which an attacker may know."""
+        for name in (HER_ENTITY, HER_PROJECT):
+            yield self._with(**{parameter: (name, NOBODYS_NAME)})
 
     def _by_facts(self) -> Iterator[Attack]:
         """What of hers a new fact replaces or follows from; the facts are two, since a second time it is known."""

@@ -160,5 +160,5 @@ class Isolation:
         async with target.as_("vera") as client:
             found = await kept(client)
             assert found == target.story.before
-            assert found["episodes"]["total"] == 3
+            assert found["episodes"]["total"] == 5
             assert len(found["changes"]) >= 3

@@ -18,7 +18,7 @@ from graphiti_pkm.server.tools.registry import TOOLSETS
 ATTACKERS = ("eve", "held", "local", "new")
 """The last has nothing of its own yet."""
 ALL = [tool.name for toolset in TOOLSETS for tool in toolset.tools]
-ADDING = {"add_memory", "add_triplet"}
+ADDING = {"add_memory", "add_triplet", "create_entry", "create_project"}
 TOOLS = sorted(ALL, key=lambda name: name in ADDING)
 """Last those that give an attacker groups of these names."""
 MUCH = 100_000

@@ -19,6 +19,7 @@ VERAS, COMMON = "diary", "work"
 """Groups of the one whose memory is attacked: the second is open to a token that is held to it."""
 NOWHERE = "nowhere"
 SAGA, NO_SAGA = "Moonbase", "Sunbase"
+HER_ENTITY, HER_PROJECT, NOBODYS_NAME = "Ilse Quark", "Fishery", "Peter Sledge"
 SECRETS = ("Quark", "Zanzibar", "fjord")
 """Words of hers that nobody sends."""
 _HERS = [
@@ -38,9 +39,10 @@ class Records:
     entity: str = ""
     fact: str = ""
     episode: str = ""
+    project: str = ""
 
     def all(self) -> dict[str, str]:
-        return {"entity": self.entity, "fact": self.fact, "episode": self.episode}
+        return {"entity": self.entity, "fact": self.fact, "episode": self.episode, "project": self.project}
 
 
 @dataclass
@@ -51,9 +53,7 @@ class Story:
     tokens: dict[str, Token] = field(default_factory=dict)
     file: Path = Path()
     vera: Records = field(default_factory=lambda: Records(VERAS))
-    own: dict[str, Records] = field(
-        default_factory=lambda: {"new": Records(COMMON, str(uuid4()), str(uuid4()), str(uuid4()))}
-    )
+    own: dict[str, Records] = field(default_factory=lambda: {"new": Records(COMMON, *(str(uuid4()) for _ in range(4)))})
     """By attacker."""
     uuids: set[str] = field(default_factory=set)
     """Every uuid of hers."""
@@ -98,10 +98,12 @@ class Story:
                 wait_seconds=40,
             )
             self.vera = _records(answer, VERAS)
+        self.vera.project = await _in_a_project(client, HER_PROJECT, _HERS[1][0], VERAS)
         for tool, arguments in (
             ("get_episodes", {"group_ids": VERAS}),
             ("search_memory_facts", {"group_ids": VERAS, "query": "council", "max_facts": 50}),
             ("search_nodes", {"group_ids": VERAS, "query": "council", "max_nodes": 50}),
+            ("list_projects", {"group_ids": VERAS}),
         ):
             self.uuids.update(_UUID.findall(json.dumps(await call(client, tool, **arguments))))
         await draw_hers(client)
@@ -112,6 +114,7 @@ class Story:
         fact = {"source": "Tom", "relation": "KNOWS", "target": "Heron", "fact": OWN}
         answer = await call(client, "add_memory", episode_body=OWN, group_id=COMMON, facts=[fact], wait_seconds=40)
         self.own[attacker] = _records(answer, COMMON)
+        self.own[attacker].project = await _in_a_project(client, "Herons", OWN, COMMON)
         await draw_own(client)
 
 
@@ -120,9 +123,18 @@ async def kept(client: Client) -> dict[str, Any]:
     return {
         "episodes": await call(client, "get_episodes", group_ids=VERAS),
         "changes": (await call(client, "what_changed", since="2020", group_ids=VERAS, limit=100))["changes"],
+        "projects": await call(client, "list_projects", group_ids=VERAS),
+        "entries": await call(client, "get_entry_context", entity_name=HER_ENTITY, group_id=VERAS),
         "holds": (await call(client, "get_status"))["groups"][VERAS],
         "scratch": await drawn(client),
     }
+
+
+async def _in_a_project(client: Client, name: str, text: str, group: str) -> str:
+    """A project with one entry; its uuid."""
+    made = await call(client, "create_project", name=name, description=text, group_id=group)
+    await call(client, "create_entry", content=text, project_id=name, group_id=group, metadata={"at": text})
+    return str(made["project_id"])
 
 
 def _records(answer: dict[str, Any], group: str) -> Records:

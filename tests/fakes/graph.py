@@ -10,6 +10,7 @@ from tests.fakes.embeddings import FakeEmbeddings, give
 from tests.fakes.neighbours import FakeNeighbours
 from tests.fakes.observations import FakeObservations
 from tests.fakes.part import FakePart
+from tests.fakes.projects import FakeProjects, add_projects, delete_projects, forget_metadata
 from tests.fakes.reads import FakeEpisodes, FakeFacts, FakeRecords
 from tests.fakes.sagas import FakeCommunities, FakeSagas, add_sagas, delete_sagas, forget_communities
 from tests.fakes.search import FakeSearch
@@ -41,6 +42,7 @@ from graphiti_pkm.storage.graph.parts.change_lists import ChangeLists
 from graphiti_pkm.storage.graph.parts.communities import Communities
 from graphiti_pkm.storage.graph.parts.neighbours import Neighbours
 from graphiti_pkm.storage.graph.parts.observations import Observations
+from graphiti_pkm.storage.graph.parts.projects import Projects
 from graphiti_pkm.storage.graph.parts.walks import Walks
 
 Fault = Literal["before", "halfway", "after"]
@@ -52,6 +54,7 @@ PARTS: Mapping[object, type[FakePart]] = {
     ChangeLists: FakeChangeLists,
     Communities: FakeCommunities,
     Observations: FakeObservations,
+    Projects: FakeProjects,
 }
 """Which fake stands for a part that a capability makes."""
 
@@ -206,6 +209,7 @@ def _add_nodes(db: Tables, intent: WriteIntent, vectors: Vectors) -> None:
     for entity in intent.entities:
         db.entities[entity.uuid] = entity
         _keep_vector(db, entity.uuid, vectors)
+    add_projects(db, intent)
     for change in intent.changes:
         for name in change.entity_before.names if change.entity_before else ():
             if name.key in db.names and db.names[name.key].entity_uuid == change.fact_uuid:
@@ -307,6 +311,7 @@ def _forget(db: Tables, told: Forgetting) -> None:
     for pair in told.mentions:
         db.mentions.pop(pair, None)
     forget_communities(db, told)
+    forget_metadata(db, told)
     for left in told.names:
         _forget_names(db, left)
 
@@ -358,6 +363,7 @@ def _delete(db: Tables, deletions: Deletions) -> None:
         if episode in db.episodes and entity in db.entities
     }
     delete_sagas(db, deletions)
+    delete_projects(db)
 
 
 def _forget_updates_of(db: Tables, entity_uuids: Sequence[str]) -> None:

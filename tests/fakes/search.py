@@ -23,7 +23,14 @@ class FakeSearch(FakePart):
     """The port ``GraphSearch``."""
 
     async def episodes_naming(
-        self, group_id: str, name: str, before: datetime, after: str | None, limit: int
+        self,
+        group_id: str,
+        name: str,
+        before: datetime,
+        after: str | None,
+        limit: int,
+        *,
+        only_linking: bool = False,
     ) -> list[Episode]:
         db = await self._db()
         found = [
@@ -33,6 +40,7 @@ class FakeSearch(FakePart):
             and episode.created_at < before
             and (after is None or episode.uuid > after)
             and _joined(name) in _joined(episode.content)
+            and not (only_linking and episode.uuid in db.entries and not db.entries[episode.uuid].links_names)
         ]
         return sorted(found, key=lambda episode: episode.uuid)[:limit]
 

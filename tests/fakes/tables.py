@@ -8,15 +8,17 @@ from itertools import count
 
 from graphiti_pkm.core.facts.rules import outcome_of
 from graphiti_pkm.core.model.names import normalise_name
-from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter, FactStatus
+from graphiti_pkm.core.model.queries import EntityFilter, EntryFilter, EpisodeFilter, FactFilter, FactStatus
 from graphiti_pkm.core.model.records import (
     Entity,
+    Entry,
     Episode,
     Fact,
     Mention,
     Name,
     Passage,
     PlanOutcome,
+    Project,
     RecordedChange,
 )
 from graphiti_pkm.core.model.saga_records import Community, Saga
@@ -32,6 +34,8 @@ class Tables:
 
     episodes: dict[str, Episode] = field(default_factory=dict)
     entities: dict[str, Entity] = field(default_factory=dict)
+    projects: dict[str, Project] = field(default_factory=dict)
+    entries: dict[str, Entry] = field(default_factory=dict)
     names: dict[str, Name] = field(default_factory=dict)
     facts: dict[str, Fact] = field(default_factory=dict)
     mentions: dict[tuple[str, str], Mention] = field(default_factory=dict)
@@ -195,6 +199,15 @@ class Tables:
             and (wanted.recorded_until is None or episode.created_at <= wanted.recorded_until)
             and _within(episode.valid_at, wanted.valid_after, wanted.valid_before)
             and (wanted.entity_uuid is None or (episode.uuid, wanted.entity_uuid) in self.mentions)
+            and (wanted.entries is None or self._entry_fits(self.entries.get(episode.uuid), wanted.entries))
+        )
+
+    @staticmethod
+    def _entry_fits(entry: Entry | None, wanted: EntryFilter) -> bool:
+        return (
+            entry is not None
+            and wanted.project_uuid in (None, entry.project_uuid)
+            and wanted.type in (None, entry.type)
         )
 
 

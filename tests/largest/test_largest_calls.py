@@ -98,6 +98,10 @@ async def write(sweep: Sweep, kind: str, group: str) -> Json:
     await sweep.call("add_memory", {**add, "entities": entities}, f"{kind}, entities")
     await sweep.call("add_memory", {**add, "entities": named}, f"{kind}, aliases")
     answer = await sweep.call("add_memory", {**add, "facts": facts(words, SAID // 550)}, f"{kind}, facts")
+    await sweep.call("create_project", {"name": "Project of all", "group_id": group}, f"{kind}, project")
+    for place in range(3):
+        entry = {"content": (body * 60).strip(), "project_id": "Project of all", "group_id": group}
+        await sweep.call("create_entry", {**entry, "entities": entities[place::3]}, f"{kind}, entries")
     quoted = facts(words, SAID // 800, 1_000, quote=lambda number: words(number % 3, 250))
     await sweep.call("add_memory", {**long, "facts": quoted}, f"{kind}, quotes")
     replacing = facts(words, SAID // 4_550, 2_000, replaces=lambda n: [words(n + k, NAME) for k in range(20)])
@@ -176,6 +180,11 @@ def known(kind: str, group: str, answer: Json) -> Mapping[str, Any]:
         "target_node_name": words(2, NAME),
         "edge_name": words(1, RELATION),
         "reason": words(1, 500),
+        **dict.fromkeys(("project", "project_id"), "Project of all"),
+        **dict.fromkeys(("after",), "2020-01-01"),
+        **dict.fromkeys(("before", "timestamp"), "2040-01-01"),
+        "entity_name": entities[0],
+        **dict.fromkeys(("pin[]", "unpin[]"), lambda number: entities[number % len(entities)]),
     }
 
 
@@ -191,6 +200,11 @@ def special(tool: str, kind: str, group: str, answer: Json) -> Json:
         "import_graph": {"format": "csv", "content": _table(words), "graph": "imported"},
         "export_graph": {"format": "graphml", "max_chars": 200_000, "nodes": [words(n, LABEL) for n in range(40)]},
         "find_node": {"query": words(1, LABEL)},
+        "create_project": {"name": words(90_100, NAME)},
+        "create_entry": {"entities": [{"name": words(n, NAME)} for n in range(500)], "facts": None},
+        "get_entry_context": {"after": None, "before": None},
+        "get_project_memories": {"relevance_threshold": 0.0},
+        "search_entries_semantic": {"similarity_threshold": 0.0},
         "transitive_reduction": {"graph": "chain"},
         "commit_graph": {"graph": "other", "edges": edges[:200], "nodes": None},
         "add_edge": {"relation": "joins"},

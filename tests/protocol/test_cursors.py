@@ -10,7 +10,19 @@ from uuid import UUID
 
 import pytest
 from mcp.client import Client
-from tests.builders import a_change, a_fact, a_mention, a_name, a_passage, a_write, an_entity, an_episode, at
+from tests.builders import (
+    a_change,
+    a_fact,
+    a_mention,
+    a_name,
+    a_passage,
+    a_project,
+    a_write,
+    an_entity,
+    an_entry,
+    an_episode,
+    at,
+)
 from tests.protocol.support import EVERYTHING, World, answered, definitions
 
 from graphiti_pkm.core.reading.paging import encode_cursor
@@ -26,6 +38,7 @@ async def calls_in(world: World) -> dict[str, dict[str, Any]]:
     anna = an_entity("Anna", group_id=group)
     others = [an_entity(f"Heron {i}", group_id=group) for i in range(ROWS)]
     notes = [an_episode(f"Anna met Heron {i}.", group_id=group, valid_at=at(2025, 1, i + 1)) for i in range(ROWS)]
+    works = [an_entity(f"Work {i}", group_id=group, label="Project") for i in range(ROWS)]
     facts = [a_fact(anna, one, "MET", episodes=tuple(note.uuid for note in notes), valid_at=at(2025)) for one in others]
     await world.graph.writer.apply(
         a_write(
@@ -33,6 +46,8 @@ async def calls_in(world: World) -> dict[str, dict[str, Any]]:
             *(a_mention(note, one) for note in notes for one in (anna, *others)),
             *map(a_passage, notes),
             *(a_change(fact, notes[0]) for fact in facts),
+            *(*works, *map(a_project, works), *map(a_name, works)),
+            *(an_entry(note, a_project(works[0])) for note in notes),
         ),
         {},
     )
@@ -46,6 +61,9 @@ async def calls_in(world: World) -> dict[str, dict[str, Any]]:
         "get_episode_entities": {"episode_uuids": [notes[0].uuid], "max_entities": 1},
         "get_fact_sources": {"fact_uuid": facts[0].uuid, "limit": 1},
         "what_changed": {"since": "2020", "limit": 1},
+        "list_projects": {"limit": 1},
+        "get_entry_context": {"entity_name": "Anna", "limit": 1},
+        "get_project_memories": {"project_id": "Work 0", "relevance_threshold": 0, "limit": 1},
         "list_nodes": {"limit": 1},
         "find_edges": {"limit": 1},
         "get_neighbors": {"node": "hub", "limit": 1},
@@ -122,6 +140,9 @@ async def test_other_filters_end_a_cursor() -> None:
         "get_episodes": {"group_ids": ["work"]},
         "get_fact_sources": {"mode": "paragraph"},
         "what_changed": {"since": "2021"},
+        "list_projects": {"status": "active"},
+        "get_entry_context": {"project_id": "Work 0"},
+        "get_project_memories": {"include_cross_project": False},
         "list_nodes": {"max_out_degree": 9},
         "find_edges": {"relation": "HAS"},
         "get_neighbors": {"direction": "out"},

@@ -317,7 +317,8 @@ def test_no_tool_reprocesses_episodes_or_adds_instructions_alone_and_communities
 
 async def test_the_searches_stand_in_the_guide_and_name_what_to_use_instead() -> None:
     searches = {name for name in TOGETHER if name.startswith("search_")}
-    assert searches == {"search_nodes", "search_memory_facts", "search_episodes", "search_memories"}
+    ours = {"search_nodes", "search_memory_facts", "search_episodes", "search_memories", "search_entries_semantic"}
+    assert searches == ours
     for name in searches:
         text = (await definition(name))["description"]
         assert {other for other in TOOLS if other != name and f"{other} instead" in text}

@@ -24,6 +24,7 @@ ADDS = {
     "summarize_saga",
     "build_communities",
     *("create_entities", "create_relations", "add_observations"),
+    *("create_project", "update_project", "create_entry"),
 }
 """What is added, or can be undone."""
 TIDIES = {"delete_entity_edge"}

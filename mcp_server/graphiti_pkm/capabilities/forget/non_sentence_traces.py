@@ -1,5 +1,6 @@
-"""Finds a forgotten name outside of sentences: in claims, relations, types, sagas and communities. Pure."""
+"""Finds a forgotten name outside of sentences: in claims, relations, types, sagas, communities and metadata. Pure."""
 
+import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -7,8 +8,10 @@ from graphiti_pkm.capabilities.forget.text import TextPredicate
 from graphiti_pkm.capabilities.forget.trace import names_of_attributes, words_of_claim
 from graphiti_pkm.core.model.name_forms import NameForms
 from graphiti_pkm.core.model.records import Episode, Fact, WriteIntent
+from graphiti_pkm.core.model.redaction import NO_METADATA
 from graphiti_pkm.core.model.saga_records import Saga
 from graphiti_pkm.core.ports.erasing import RowContent
+from graphiti_pkm.core.ports.saved_graphs import texts_in
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,8 @@ class NonSentenceTraces:
     sagas: Sequence[Saga] = ()
     members: frozenset[str] = frozenset()
     """Members of communities with it in the name or summary."""
+    metadata: frozenset[str] = frozenset()
+    """Projects and entries with it in their metadata."""
 
 
 class NonSentenceCollector:
@@ -48,6 +53,7 @@ class NonSentenceCollector:
         self.sagas: dict[str, Saga] = {}
         """The version written last."""
         self.members: set[str] = set()
+        self.metadata: set[str] = set()
 
     def take(self, rows: Iterable[RowContent]) -> None:
         """Examine rows, oldest first."""
@@ -76,9 +82,16 @@ class NonSentenceCollector:
         for community in intent.communities or ():
             if self._says(community.name) or self._says(community.summary):
                 self.members.update(community.members)
+        metadata = {one.uuid: one.metadata for one in intent.projects}
+        metadata |= {one.uuid: one.metadata for one in intent.entries}
+        self.metadata.update(uuid for uuid, text in metadata.items() if any(map(self._may_say, _texts(text))))
 
     def _may_say(self, text: str) -> bool:
         return self._says(text) or bool(self._forms.found(text))
 
     def _names(self, identifier: str) -> bool:
         return self._without(identifier) != identifier
+
+
+def _texts(metadata: str) -> list[str]:
+    return [] if metadata == NO_METADATA else list(texts_in(json.loads(metadata)))

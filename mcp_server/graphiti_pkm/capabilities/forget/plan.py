@@ -95,7 +95,7 @@ class ForgetPlan:
         derived = self.derived
         return not (
             (self.removed or self._titles or self.gone or self.entities or self.reworded or self.reasons)
-            or (self.relations or self.sagas or self.material.target.non_sentences.members)
+            or (self.relations or self.sagas or self.material.target.non_sentences.members or self._metadata)
             or (
                 derived.names
                 or derived.older
@@ -144,6 +144,14 @@ class ForgetPlan:
         labels += [one.label for one in self.entities if one.label and target.type_left(one.label) is None]
         return sorted({label for label in labels if label})
 
+    @property
+    def _metadata(self) -> set[str]:
+        """Projects and entries that stay and say it in their metadata; others lose it with their words."""
+        lost = {entity.uuid for entity in self.entities}
+        if self.material.mode == "delete":
+            lost |= {one.episode.uuid for one in self.material.redactions}
+        return set(self.material.target.non_sentences.metadata) - lost
+
     def counts(self) -> dict[str, int]:
         """Counts by kind, without zeros."""
         deletes = self.material.mode == "delete"
@@ -158,6 +166,7 @@ class ForgetPlan:
             "types": sum(self._loses_type(one) for one in self.reworded),
             "relations": self.relations,
             "sagas": len(self.sagas),
+            "metadata": len(self._metadata),
             "aliases": len(self.derived.aliases),
             "reasons": len(self.reasons),
             "journal": self._in_journal,
@@ -178,6 +187,7 @@ class ForgetPlan:
         deletes = material.mode == "delete"
         redactions = material.redactions
         lost = {entity.uuid for entity in self.entities}
+        losing = {one.episode.uuid for one in redactions if one.gone}
         reworded = {entity.uuid: entity for entity in self.reworded}
         around = {uuid for one in redactions for uuid in material.mentioned.get(one.episode.uuid, ())} | reworded.keys()
         around |= self.derived.older
@@ -214,6 +224,7 @@ class ForgetPlan:
                 names=self.derived.names,
                 answers=self.derived.answers,
                 members=tuple(sorted(material.target.non_sentences.members)),
+                metadata=tuple(sorted(self._metadata | (set() if deletes else losing))),
             ),
             jobs=(EraseJob(),),
         )

@@ -300,6 +300,7 @@ class ForgetTargets:
             typed=frozenset(look.typed),
             only_kept=frozenset(facts) - {one.uuid for one in held},
             sagas=[one for listed in found for one in listed if one.uuid in look.sagas],
+            metadata=frozenset(look.metadata),
             members=frozenset(look.members),
         )
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from uuid import UUID
@@ -62,6 +62,26 @@ class Planned:
     snapshot: Snapshot
 
 
+@dataclass(frozen=True)
+class Addition:
+    """What another capability adds to the write of an episode, and how that is written."""
+
+    records: Callable[[WritePlan], Awaitable[Mapping[str, object]]]
+    """Further fields of the intent. Called under the group's lock; whatever it raises, nothing is stored."""
+    links_names: bool = True
+    """Whether entities that only the text names are linked."""
+    is_read: bool = True
+    """Whether a configured model reads the episode."""
+
+
+async def _nothing(_plan: WritePlan) -> Mapping[str, object]:
+    return {}
+
+
+ALONE = Addition(_nothing)
+"""Nothing is added."""
+
+
 class Writing:
     """Adds to the memory; nothing slow happens while a group's lock is held."""
 
@@ -81,8 +101,17 @@ class Writing:
         """A separate cache of names, which previews read outside the group's lock, one preview at a time."""
         self._previewing = asyncio.Lock()
 
+    @property
+    def has_model(self) -> bool:
+        """Whether a configured model reads episodes."""
+        return self._receipts is not None
+
     async def add_memory(
-        self, caller: Caller, request: AddMemory, progress: Progress = no_progress
+        self,
+        caller: Caller,
+        request: AddMemory,
+        progress: Progress = no_progress,
+        addition: Addition = ALONE,
     ) -> AddMemoryResponse:
         """Store an episode with its entities and facts; durable and searchable when it returns.
 
@@ -100,9 +129,13 @@ class Writing:
         digest = await in_thread(request_hash, request, group_id)
         try:
             parsed = await self._with_own_uuid(parsed, group_id, caller)
-            answer = await self._earlier(parsed, digest) or await self._store(parsed, group_id, caller, digest)
+            answer = await self._earlier(parsed, digest) or await self._store(
+                parsed, group_id, caller, digest, addition
+            )
         except Unavailable as error:
             raise WriteFailed(f"Nothing was stored; send it again later. {error.message}") from error
+        if not addition.is_read:
+            return answer
         return await self._with_extraction(answer, request.wait_seconds, progress)
 
     async def preview(self, caller: Caller, request: AddMemory) -> Planned:
@@ -152,14 +185,18 @@ class Writing:
             )
         return AddMemoryResponse.model_validate({**receipt[1], "status": "already_stored"})
 
-    async def _store(self, parsed: ParsedRequest, group_id: str, caller: Caller, digest: str) -> AddMemoryResponse:
+    async def _store(
+        self, parsed: ParsedRequest, group_id: str, caller: Caller, digest: str, addition: Addition
+    ) -> AddMemoryResponse:
         person = self._persons.called(caller)
         spans = await _split(parsed.body)
         known = await self._reader.known_names(group_id, parsed, person)
         while True:
             texts = await in_thread(_texts, parsed, spans, person, group_id, known)
             vectors = await embed_by_text(self._context.embedder, texts)
-            answer = await self._store_embedded(parsed, spans, group_id, caller, digest, vectors, is_last=not known)
+            answer = await self._store_embedded(
+                parsed, spans, group_id, caller, digest, vectors, addition, is_last=not known
+            )
             if answer is not None:
                 return answer
             known = {}  # a name was deleted meanwhile: embed all of them
@@ -172,6 +209,7 @@ class Writing:
         caller: Caller,
         digest: str,
         vectors: Mapping[str, Vector] | None,
+        addition: Addition,
         *,
         is_last: bool,
     ) -> AddMemoryResponse | None:
@@ -183,23 +221,27 @@ class Writing:
                 return earlier
             await self._refuse_foreign(parsed)
             place = await place_in_saga(self._graph, group_id, parsed)
-            planned = await self._planned(self._reader, parsed, spans, group_id, caller, vectors)
+            planned = await self._planned(
+                self._reader, parsed, spans, group_id, caller, vectors, links_names=addition.links_names
+            )
             parsed, plan, snapshot = planned.parsed, planned.plan, planned.snapshot
             now = plan.episode.created_at
             if vectors is not None and not is_last and missing_vectors(plan, vectors):
                 return None
             try:
+                added = await addition.records(plan)
                 entities = [one.entity for one in plan.resolved]
                 mentions, jobs = await first_back_links(
                     self._graph, group_id, plan.new_names, snapshot.known, now, entities
                 )
                 linked = Linked(len(mentions), len(jobs))
                 note = None if vectors is not None else await why_no_vectors(self._context.embedder)
-                has_model = self._receipts is not None
+                has_model = self.has_model and addition.is_read
                 answer = await in_thread(
                     write_answer, parsed, plan, snapshot, linked, public, settings.zone, note, has_model=has_model
                 )
                 intent = await in_thread(plan.intent, parsed, mentions, jobs, new_uuid)
+                intent = intent.model_copy(update=added)
                 if place is not None:
                     intent = with_saga(intent, place, plan.episode, new_uuid)
                 if has_model:
@@ -221,6 +263,8 @@ class Writing:
         group_id: str,
         caller: Caller,
         vectors: Mapping[str, Vector] | None,
+        *,
+        links_names: bool = True,
     ) -> Planned:
         public, person = self._groups.public(group_id), self._persons.called(caller)
         settings, now = self._context.settings, self._context.now()
@@ -242,6 +286,8 @@ class Writing:
         snapshot, same_text = await asyncio.gather(
             reader.read(group_id, parsed, person, vectors or {}, now), self._same_text(parsed, group_id)
         )
+        if not links_names:
+            snapshot = replace(snapshot, mentioned=frozenset(), shared={}, parts={})
         plan = await in_thread(plan_write, parsed, spans, at, snapshot, vectors or {}, same_text=same_text)
         plan.attention += await facts_of_same_date(self._graph, plan)
         writer = AttentionWriter(named, settings.zone, now, plan.episode)

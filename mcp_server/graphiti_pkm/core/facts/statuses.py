@@ -89,6 +89,12 @@ def keys_of_class(name: str) -> tuple[str, ...] | None:
     return tuple(key for key, (one, _) in _MEANINGS.items() if one == wanted) or None
 
 
+def keys_of_meaning(text: str) -> tuple[str, ...]:
+    """The keys of all words that mean the same as this one, itself included."""
+    wanted = _MEANINGS.get(status_key(text))
+    return tuple(key for key, one in _MEANINGS.items() if one == wanted) if wanted else (status_key(text),)
+
+
 def status_of_fact(fact: Fact) -> str | None:
     """The word for the status that a known state gives its source."""
     return word_of(fact) if is_status_relation(fact.relation) and fact.kind == "state" else None

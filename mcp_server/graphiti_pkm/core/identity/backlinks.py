@@ -83,7 +83,9 @@ async def _candidates(
     found: dict[str, Episode] = {}
     horizon: str | None = None
     for name in names:
-        episodes = await graph.search.episodes_naming(group_id, name, before, after, _EXAMINED_AT_ONCE)
+        episodes = await graph.search.episodes_naming(
+            group_id, name, before, after, _EXAMINED_AT_ONCE, only_linking=True
+        )
         found.update((episode.uuid, episode) for episode in episodes)
         if len(episodes) == _EXAMINED_AT_ONCE:
             last = episodes[-1].uuid

@@ -18,6 +18,8 @@ _OWN = frozenset(
         "Write",
         "Meta",
         "Apart",
+        "ProjectRecord",
+        "EntryRecord",
     }
 )
 _LONGEST = 60

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import Field
 
-from graphiti_pkm.core.model.records import Episode, Fact, FactKind, Name, Record
+from graphiti_pkm.core.model.records import EntryType, Episode, Fact, FactKind, Name, Record
 
 Direction = Literal["both", "out", "in"]
 FactStatus = Literal["current", "possible", "ended", "voided", "planned", "event", "reading", "future"]
@@ -124,6 +124,13 @@ def newest_under(group_ids: Sequence[str], now: datetime, status: NewestOf) -> F
     return FactFilter(group_ids=tuple(group_ids), now=now, status=status, kinds=kinds)
 
 
+class EntryFilter(Record):
+    """A filter of entries; None means no restriction."""
+
+    project_uuid: str | None = None
+    type: EntryType | None = None
+
+
 class EpisodeFilter(Record):
     """A filter of episodes; None means no restriction."""
 
@@ -135,6 +142,8 @@ class EpisodeFilter(Record):
     valid_before: datetime | None = None
     """valid_at before."""
     entity_uuid: str | None = None
+    entries: EntryFilter | None = None
+    """Only entries, and of those only some."""
 
 
 class EntityFilter(Record):

@@ -167,6 +167,36 @@ class FactUpdate(Record):
     attributes: dict[str, object] = Field(default_factory=dict)
 
 
+EntryType = Literal["journal", "code_comment", "meeting", "task"]
+
+
+class Project(Record):
+    """What an entity of type Project has besides: its name, description and status are those of the entity."""
+
+    uuid: str
+    """The entity's."""
+    group_id: str
+    metadata: str = "{}"
+    """A JSON object, as the caller gave it."""
+    pins: tuple[str, ...] = ()
+    """Entities that a caller said to matter to it."""
+    created_at: datetime
+
+
+class Entry(Record):
+    """What an episode that was written into a project, or as a text of some type, has besides."""
+
+    uuid: str
+    """The episode's."""
+    group_id: str
+    type: EntryType = "journal"
+    project_uuid: str | None = None
+    metadata: str = "{}"
+    """A JSON object, as the caller gave it."""
+    links_names: bool = True
+    """Whether names in its text are linked to entities, also to those that become known later."""
+
+
 class Mention(Record):
     """Episode mentions entity (Graphiti's MENTIONS); at most one edge a pair."""
 
@@ -302,6 +332,8 @@ class Forgetting(Record):
     """Saved scratch graphs that are removed completely."""
     members: tuple[str, ...] = ()
     """Entities whose communities are removed, because a model wrote their texts from all members' summaries."""
+    metadata: tuple[str, ...] = ()
+    """Projects and entries whose metadata is removed."""
 
 
 class EmbeddedFact(Record):
@@ -388,6 +420,7 @@ class WriteKind(StrEnum):
     RETIRE_FACT = "retire_fact"
     RESTORE_FACT = "restore_fact"
     UPDATE_ENTITY = "update_entity"
+    UPDATE_PROJECT = "update_project"
     CLEAR_GROUP = "clear_group"
     FORGET = "forget"
     EXTRACT = "extract"
@@ -400,8 +433,8 @@ class WriteIntent(Record):
     """Everything that one write does, decided before anything is stored.
 
     Applying it twice gives the same graph: every record carries its uuid and full new values. Order inside a
-    write: episodes, entities, names, facts, fact updates, mentions, passages, new vectors, sagas with their steps and
-    links, communities, changes, deletions.
+    write: episodes, entities, projects, entries, names, facts, fact updates, mentions, passages, new vectors, sagas
+    with their steps and links, communities, changes, deletions.
     ``vectors`` travel beside it (``Vectors``), keyed by uuid, so that a replay needs no model.
     """
 
@@ -412,6 +445,9 @@ class WriteIntent(Record):
     episodes: tuple[Episode, ...] = ()
     entities: tuple[Entity, ...] = ()
     """Entities created, or with a new summary or label: full new values."""
+    projects: tuple[Project, ...] = ()
+    """Projects created or changed: full new values."""
+    entries: tuple[Entry, ...] = ()
     names: tuple[Name, ...] = ()
     facts: tuple[Fact, ...] = ()
     fact_updates: tuple[FactUpdate, ...] = ()

@@ -10,6 +10,7 @@ from graphiti_pkm.core.model.records import (
     EmbeddedFact,
     Entity,
     EntityState,
+    Entry,
     EpisodeText,
     Fact,
     FactChange,
@@ -18,6 +19,7 @@ from graphiti_pkm.core.model.records import (
     Job,
     Name,
     NewVectors,
+    Project,
     RemainingNames,
     Vectors,
     WriteIntent,
@@ -44,6 +46,9 @@ SHELL_OF_A_WRITE = ("uuid", "group_id", "kind", "recorded_at")
 _OF_OTHERS = frozenset({"retired", "needs_attention", "related", "proposed", "not_found"})
 _OF_OTHER_FACTS = frozenset({"fact", "series"})
 
+NO_METADATA = "{}"
+
+_BESIDE = TypeVar("_BESIDE", Project, Entry)
 _A_RECORD = TypeVar("_A_RECORD", Entity, Fact, FactUpdate, FactChange)
 
 
@@ -63,6 +68,7 @@ def concerned(forgetting: WriteIntent) -> frozenset[str]:
             *forgets.answers,
             *(left.entity_uuid for left in forgets.names),
             *forgets.members,
+            *forgets.metadata,
             *forgetting.deletions.sagas,
             *(saga.uuid for saga in forgetting.sagas),
             *(entity.uuid for entity in forgetting.entities),
@@ -164,6 +170,7 @@ class _Redaction:
         self._sagas = {saga.uuid: saga for saga in forgetting.sagas}
         self._gone_sagas = frozenset(gone.sagas)
         self._members = frozenset((*forgets.members, *gone.entities))
+        self._metadata = frozenset(forgets.metadata)
 
     def of(self, earlier: WriteIntent) -> WriteIntent:
         forgets = earlier.forgets
@@ -176,6 +183,12 @@ class _Redaction:
                     if one.uuid not in self._gone_episodes
                 ),
                 "entities": _left(self._entity, earlier.entities),
+                "projects": tuple(
+                    self._without_metadata(one) for one in earlier.projects if one.uuid not in self._gone_entities
+                ),
+                "entries": tuple(
+                    self._without_metadata(one) for one in earlier.entries if one.uuid not in self._gone_episodes
+                ),
                 "names": tuple(filter(self._keeps_name, earlier.names)),
                 "facts": _left(self._fact, earlier.facts),
                 "fact_updates": _left(self._update, earlier.fact_updates),
@@ -208,6 +221,9 @@ class _Redaction:
                 "steering": {} if is_touched else earlier.steering,
             }
         )
+
+    def _without_metadata(self, record: _BESIDE) -> _BESIDE:
+        return record.model_copy(update={"metadata": NO_METADATA}) if record.uuid in self._metadata else record
 
     def _remaining_sagas(self, earlier: WriteIntent) -> dict[str, object]:
         """Remaining sagas get their present words; a community is removed with any of its members."""

@@ -75,12 +75,13 @@ def without_blanks(given: Mapping[str, Any], model: type[BaseModel]) -> dict[str
     """
     given = _by_present_names(given, getattr(model, "other_names", {}))
     fields = model.model_fields
+    free = FREE_TEXTS - getattr(model, "choices", frozenset[str]())
     optional = {name for name, field in fields.items() if not field.is_required()}
 
     def is_left_out(name: str, value: object) -> bool:
         if value is None or name not in optional:
             return value is None
-        return is_blank(value) or (name not in FREE_TEXTS and isinstance(value, str) and value.strip() in _NOTHING)
+        return is_blank(value) or (name not in free and isinstance(value, str) and value.strip() in _NOTHING)
 
     return {name: value for name, value in given.items() if not is_left_out(name, value)}
 
@@ -109,6 +110,8 @@ class Request(BaseModel):
 
     other_names: ClassVar[Mapping[str, str]] = {}
     """Names of fields that are accepted but not shown: upstream's, and those of earlier versions."""
+    choices: ClassVar[frozenset[str]] = frozenset()
+    """Fields that take one of several words here, although they are free texts elsewhere."""
 
     @model_validator(mode="before")
     @classmethod

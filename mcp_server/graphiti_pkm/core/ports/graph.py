@@ -301,9 +301,19 @@ class GraphSearch(Protocol):
         ...
 
     async def episodes_naming(
-        self, group_id: str, name: str, before: datetime, after: str | None, limit: int
+        self,
+        group_id: str,
+        name: str,
+        before: datetime,
+        after: str | None,
+        limit: int,
+        *,
+        only_linking: bool = False,
     ) -> list[Episode]:
-        """Episodes whose text may hold ``name`` (a superset of the exact rule), by uuid, after ``after``."""
+        """Episodes whose text may hold ``name`` (a superset of the exact rule), by uuid, after ``after``.
+
+        ``only_linking``: without entries whose names are not to be linked.
+        """
         ...
 
 

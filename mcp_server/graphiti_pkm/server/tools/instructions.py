@@ -114,6 +114,10 @@ _CHOOSING = """\
 - what_changed: what was told, ended, corrected or proposed since a date; how a status came about
 - retire_fact: end a fact without a note, or accept a proposal
 - restore_fact: undo an ending, or reject a proposal
+- create_entry: store a text in a project; create_project and list_projects give its project_id
+- search_entries_semantic: what was written on a subject, in a project or a period
+- get_entry_context: all entries that mention an entity
+- get_project_memories: what matters to a project, with what bears on it from elsewhere
 - forget: take something out for good, after a preview
 - add_memory: store, after searching"""
 

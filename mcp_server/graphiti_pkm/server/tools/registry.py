@@ -9,6 +9,7 @@ from graphiti_pkm.capabilities.explore.capability import CAPABILITY as EXPLORE
 from graphiti_pkm.capabilities.extraction.capability import CAPABILITY as EXTRACTION
 from graphiti_pkm.capabilities.forget.capability import CAPABILITY as FORGET
 from graphiti_pkm.capabilities.history.capability import CAPABILITY as HISTORY
+from graphiti_pkm.capabilities.projects.capability import CAPABILITY as PROJECTS
 from graphiti_pkm.capabilities.remember.capability import CAPABILITY as REMEMBER
 from graphiti_pkm.capabilities.sagas.capability import CAPABILITY as SAGAS
 from graphiti_pkm.capabilities.scratch.capability import CAPABILITY as SCRATCH
@@ -23,7 +24,7 @@ from graphiti_pkm.toolkit.tool import ToolSpec
 
 CAPABILITIES: tuple[Capability, ...] = (
     *(REMEMBER, SEARCH, EXPLORE, EXTRACTION, SAGAS, HISTORY, FORGET, STATUS),
-    *(COMPAT, SCRATCH),
+    *(COMPAT, PROJECTS, SCRATCH),
 )
 """In the order in which tools are listed and services are built; each may use the services of earlier ones."""
 
@@ -32,6 +33,7 @@ _TOOLSET_DESCRIPTIONS = {
     "graph": "Walk over several facts at once; write one fact as it is; sum up with a model; empty whole groups.",
     "compat": "The tools of mcp-neo4j-memory: entities with observations, and relations, by exact names.",
     "reference": "The tools of the reference memory server, which have names of other toolsets: not beside them.",
+    "projects": "Texts in projects: write entries, find them by meaning or by what they mention, see what matters.",
     "reasoning": "Scratch graphs: transient graphs to think with, apart from memory, addressed by labels.",
 }
 """What each toolset is for, in the order in which clients list them."""

@@ -46,6 +46,8 @@ _UNIQUE = (
     ("Reading", "uuid"),
     ("Server", "id"),
     ("Apart", "id"),
+    ("ProjectRecord", "uuid"),
+    ("EntryRecord", "uuid"),
 )
 """Constraints of our own labels, so that two servers create a node once. Graphiti's labels have none."""
 _INDEXED = (
@@ -67,6 +69,8 @@ _INDEXED = (
     ("Apart", "one"),
     ("Apart", "other"),
     ("Apart", "group_id"),
+    ("ProjectRecord", "group_id"),
+    ("EntryRecord", "group_id"),
 )
 _OWN = (
     *(
@@ -74,6 +78,8 @@ _OWN = (
         for label, key in _UNIQUE
     ),
     *(f"CREATE INDEX pkm_{label.lower()}_{key} IF NOT EXISTS FOR (n:{label}) ON (n.{key})" for label, key in _INDEXED),
+    "CREATE INDEX pkm_entryrecord_time IF NOT EXISTS FOR (n:EntryRecord) ON (n.project_uuid, n.valid_at)",
+    "CREATE INDEX pkm_entryrecord_project_uuid IF NOT EXISTS FOR (n:EntryRecord) ON (n.project_uuid)",
     "CREATE INDEX pkm_fact_recorded_day IF NOT EXISTS FOR ()-[e:RELATES_TO]-() ON (e.recorded_day)",
     f"CREATE INDEX pkm_fact_because_of IF NOT EXISTS FOR ()-[e:RELATES_TO]-() ON (e.{BECAUSE_OF})",
     f"""CREATE FULLTEXT INDEX {NODES_INDEX} IF NOT EXISTS FOR (s:SearchText) ON EACH [s.scope, s.text]

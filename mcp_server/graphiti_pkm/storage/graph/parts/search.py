@@ -28,9 +28,16 @@ class Searches(Part):
     """The port ``GraphSearch``. Vectors are compared exactly, inside the groups asked for."""
 
     async def episodes_naming(
-        self, group_id: str, name: str, before: datetime, after: str | None, limit: int
+        self,
+        group_id: str,
+        name: str,
+        before: datetime,
+        after: str | None,
+        limit: int,
+        *,
+        only_linking: bool = False,
     ) -> list[Episode]:
-        query = queries_search.episodes_naming(group_id, name, before, after, limit)
+        query = queries_search.episodes_naming(group_id, name, before, after, limit, only_linking=only_linking)
         found = await self._rows(query)
         return list(map(mapping.episode, found))
 
@@ -95,7 +102,8 @@ class Searches(Part):
 
     async def nearest_episodes(self, vector: Vector, wanted: EpisodeFilter, limit: int) -> dict[str, EpisodeHit]:
         ask = partial(queries_vectors.nearest_episodes, vector, wanted, limit)
-        groups = () if wanted.entity_uuid else wanted.group_ids  # those around an entity are few: no index
+        is_of_project = wanted.entries is not None and wanted.entries.project_uuid is not None
+        groups = () if wanted.entity_uuid or is_of_project else wanted.group_ids  # those around one are few: no index
         hits: dict[str, EpisodeHit] = {}
         for row in await self.nearest(PASSAGES, vector, groups, limit, ask):
             hits.setdefault(row["uuid"], EpisodeHit(cosine=row["score"], start=row["start"], end=row["end"]))

@@ -9,7 +9,7 @@ from uuid import UUID, uuid5
 from graphiti_pkm.core.health import LastWrite
 from graphiti_pkm.core.identity.backlinks import back_link as mention_of
 from graphiti_pkm.core.model.records import RemainingNames, Vectors, WriteIntent
-from graphiti_pkm.core.model.redaction import FORGOTTEN, redacted_change, updated_entities
+from graphiti_pkm.core.model.redaction import FORGOTTEN, NO_METADATA, redacted_change, updated_entities
 from graphiti_pkm.errors import InvalidInput, Unavailable, WriteFailed
 from graphiti_pkm.storage.graph import mapping
 from graphiti_pkm.storage.graph.checks import check_stored, checked_label, used_vectors
@@ -140,6 +140,8 @@ def _write(
         (queries_write.DIMENSION, [] if new_dimension is None else [new_dimension]),
         (queries_write.EPISODES, _episodes(intent)),
         (queries_write.ENTITIES, _entities(intent, vectors)),
+        (queries_write.PROJECTS, list(map(dict, intent.projects))),
+        (queries_write.ENTRIES, list(map(dict, intent.entries))),
         *((text, _lost_names(intent)) for text in queries_write.LOSE_NAMES),
         (queries_write.NAMES, _names(intent)),
         (queries_write.NAME_VALUES, _name_values(intent)),
@@ -311,6 +313,8 @@ def _forgotten(intent: WriteIntent) -> Iterator[Section]:
         [{"episode_uuid": episode, "entity_uuid": entity} for episode, entity in forgets.mentions],
     )
     yield queries_write.FORGET_REASONS, [{"uuid": uuid, "reason": FORGOTTEN} for uuid in forgets.reasons]
+    for text in queries_write.FORGET_METADATA:
+        yield text, [{"uuid": uuid, "metadata": NO_METADATA} for uuid in forgets.metadata]
     yield queries_sagas.FORGET_COMMUNITIES, forgets.members
     for text in queries_write.FORGET_NAMES:
         yield text, [_remaining_names(left) for left in forgets.names]

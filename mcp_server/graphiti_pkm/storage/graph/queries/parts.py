@@ -124,8 +124,11 @@ Conditions = tuple[str, dict[str, object]]
 """A WHERE expression with its parameters."""
 
 
-def episode_conditions(wanted: EpisodeFilter) -> Conditions:
-    """Everything in the filter but ``entity_uuid``, over a node ``e``; groups as in ``$groups``."""
+def episode_conditions(wanted: EpisodeFilter, uuid: str = "e.uuid") -> Conditions:
+    """Everything in the filter but ``entity_uuid``, over a node ``e``; groups as in ``$groups``.
+
+    ``uuid``: where the node has that of the episode.
+    """
     parts = ["coalesce(e.group_id, '') IN $groups"]
     values: dict[str, object] = {"groups": wanted.group_ids}
     for name, instant, part in (
@@ -136,6 +139,14 @@ def episode_conditions(wanted: EpisodeFilter) -> Conditions:
         if instant is not None:
             parts.append(part)
             values[name] = instant
+    entries = wanted.entries
+    if entries is not None:
+        held = [f"y.uuid = {uuid}"]
+        for name, value in (("project_uuid", entries.project_uuid), ("type", entries.type)):
+            if value is not None:
+                held.append(f"y.{name} = $entry_{name}")
+                values[f"entry_{name}"] = value
+        parts.append(f"EXISTS {{ MATCH (y:EntryRecord) WHERE {all_of(held)} }}")
     return all_of(parts), values
 
 

@@ -227,10 +227,14 @@ def _best(
     )
 
 
-def episodes_naming(group_id: str, name: str, before: datetime, after: str | None, limit: int) -> Query:
+def episodes_naming(
+    group_id: str, name: str, before: datetime, after: str | None, limit: int, *, only_linking: bool
+) -> Query:
     """Spaces and hyphens inside a name are optional, so every joining and every division in two is a phrase."""
     values: dict[str, object] = {"before": before, "after": after or "", "limit": limit, "groups": [group_id]}
     matching = "coalesce(e.created_at, $dawn) < $before AND coalesce(e.uuid, '') > $after"
+    if only_linking:
+        matching += " AND NOT EXISTS { MATCH (y:EntryRecord {uuid: e.uuid}) WHERE NOT y.links_names }"
     phrases = name_spellings(name)
     if not phrases:
         return Query(

@@ -47,14 +47,17 @@ def nearest_facts(vector: Vector, wanted: FactFilter, limit: int, k: int | None 
 def nearest_episodes(vector: Vector, wanted: EpisodeFilter, limit: int, k: int | None = None) -> Query:
     """By their best passage. Passages carry their episode's group and times, so ``e`` in the conditions is a passage.
 
-    Those that mention an entity are found from the entity, without ``k``.
+    Those that mention an entity, or belong to a project, are found from it, without ``k``.
     """
-    where, values = episode_conditions(wanted)
+    where, values = episode_conditions(wanted, "e.episode_uuid")
     found = candidates(PASSAGES, k)
     if wanted.entity_uuid is not None:
         found = """MATCH (h:Entity {uuid: $entity})<-[:MENTIONS]-(x) WITH DISTINCT x.uuid AS mentioning
           MATCH (e:Passage {episode_uuid: mentioning}) WHERE e.embedding IS NOT NULL AND"""
         values["entity"] = wanted.entity_uuid
+    elif wanted.entries is not None and wanted.entries.project_uuid is not None:
+        found = """MATCH (x:EntryRecord {project_uuid: $entry_project_uuid}) WITH x.uuid AS belonging
+          MATCH (e:Passage {episode_uuid: belonging}) WHERE e.embedding IS NOT NULL AND"""
     return Query(
         "nearest episodes",
         f"""{found} {where}

@@ -28,6 +28,15 @@ MERGE (s:SearchText {id: r.uuid}) SET s.scope = r.scope, s.text = r.text
 MERGE (s)-[:OF]->(n)"""
 """No labels but these stay."""
 
+PROJECTS = """MATCH (n:Entity {uuid: r.uuid}) MERGE (p:ProjectRecord {uuid: r.uuid})
+SET p = {uuid: r.uuid, group_id: n.group_id, metadata: r.metadata, pins: r.pins, created_at: r.created_at}"""
+
+ENTRIES = """MATCH (e:Episodic {uuid: r.uuid})
+OPTIONAL MATCH (p:ProjectRecord {uuid: r.project_uuid}) WHERE p.group_id = e.group_id
+MERGE (y:EntryRecord {uuid: r.uuid})
+SET y = {uuid: r.uuid, group_id: e.group_id, type: r.type, project_uuid: p.uuid, metadata: r.metadata,
+  links_names: r.links_names, valid_at: coalesce(e.valid_at, e.created_at)}"""
+
 NAMES = """MERGE (k:Name {id: r.id})
 ON CREATE SET k.key = r.key, k.entity_uuid = r.entity_uuid, k.group_id = r.group_id, k.text = r.text
 WITH k, r, coalesce(k.spellings, []) AS known WHERE k.entity_uuid = r.entity_uuid
@@ -104,12 +113,15 @@ DELETE_ENTITIES = (
     "MATCH (a:Apart {one: r}) DELETE a",
     "MATCH (a:Apart {other: r}) DELETE a",
     "MATCH (k:Name {entity_uuid: r}) DELETE k",
+    "MATCH (y:EntryRecord {project_uuid: r}) SET y.project_uuid = null",
+    "MATCH (p:ProjectRecord {uuid: r}) DELETE p",
     "MATCH (n:Entity {uuid: r})<-[:OF]-(s:SearchText) DETACH DELETE s",
     "MATCH (n:Entity {uuid: r}) DETACH DELETE n",
 )
 DELETE_EPISODES = (
     "MATCH (a:Apart {one: r}) DELETE a",
     "MATCH (p:Passage {episode_uuid: r}) DELETE p",
+    "MATCH (y:EntryRecord {uuid: r}) DELETE y",
     "MATCH (e:Episodic {uuid: r})<-[:OF]-(s:SearchText) DETACH DELETE s",
     "MATCH (e:Episodic {uuid: r}) DETACH DELETE e",
 )
@@ -132,6 +144,9 @@ DELETE m"""
 FORGET_REASONS = "MATCH (c:Change {uuid: r.uuid}) SET c.reason = r.reason"
 FORGET_UPDATES = """MATCH (c:Change {uuid: r.uuid})
 SET c.entity_before = r.entity_before, c.entity_after = r.entity_after"""
+FORGET_METADATA = tuple(
+    f"MATCH (x:{label} {{uuid: r.uuid}}) SET x.metadata = r.metadata" for label in ("ProjectRecord", "EntryRecord")
+)
 FORGET_NAMES = (
     "MATCH (k:Name {entity_uuid: r.entity_uuid}) WHERE NOT k.id IN r.ids DELETE k",
     """MATCH (n:Entity {uuid: r.entity_uuid})<-[:OF]-(s:SearchText) WHERE NOT s.id IN r.texts
@@ -144,6 +159,8 @@ CLEAR_GROUP = (
     "MATCH (c:Change {group_id: r}) DELETE c",
     "MATCH (k:Name {group_id: r}) DELETE k",
     "MATCH (p:Passage {group_id: r}) DELETE p",
+    "MATCH (p:ProjectRecord {group_id: r}) DELETE p",
+    "MATCH (y:EntryRecord {group_id: r}) DELETE y",
     "MATCH (n:Entity {group_id: r})<-[:OF]-(s:SearchText) DETACH DELETE s",
     "MATCH (e:Episodic {group_id: r})<-[:OF]-(s:SearchText) DETACH DELETE s",
     "MATCH ()-[e:RELATES_TO {group_id: r}]->() DELETE e",

@@ -257,9 +257,18 @@ class Searches(SqlitePart):
     """The port ``GraphSearch``."""
 
     async def episodes_naming(
-        self, group_id: str, name: str, before: datetime, after: str | None, limit: int
+        self,
+        group_id: str,
+        name: str,
+        before: datetime,
+        after: str | None,
+        limit: int,
+        *,
+        only_linking: bool = False,
     ) -> list[Episode]:
-        return await self._file.read(lambda db: words.episodes_naming(db, group_id, name, before, after, limit))
+        return await self._file.read(
+            lambda db: words.episodes_naming(db, group_id, name, before, after, limit, only_linking=only_linking)
+        )
 
     async def search_entities(self, terms: Sequence[str], wanted: EntityFilter, limit: int) -> dict[str, float]:
         return await self._file.read(lambda db: words.search_entities(db, terms, wanted, limit))

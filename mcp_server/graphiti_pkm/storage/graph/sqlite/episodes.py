@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime, tzinfo
 
 from graphiti_pkm.core.model.places import Place, Steps, Stretch
-from graphiti_pkm.core.model.queries import Companion, EpisodeFilter, EpisodePage, TimelineSummary, Window
+from graphiti_pkm.core.model.queries import Companion, EntryFilter, EpisodeFilter, EpisodePage, TimelineSummary, Window
 from graphiti_pkm.core.model.records import Entity, Episode
 from graphiti_pkm.storage.graph.ordering import in_order
 from graphiti_pkm.storage.graph.sqlite import lookups, values
@@ -30,7 +30,12 @@ _SINCE_WHOLE_QUARTERS = 63_072_000_000_000
 
 
 def condition(
-    wanted: EpisodeFilter, *, of: str = "e", valid_at: str = "valid_at", recorded: str = "created_at"
+    wanted: EpisodeFilter,
+    *,
+    of: str = "e",
+    uuid: str = "uuid",
+    valid_at: str = "valid_at",
+    recorded: str = "created_at",
 ) -> tuple[str, dict[str, object]]:
     """The filter without ``entity_uuid`` as SQL over a table ``of`` with these columns."""
     parts = [f"{of}.group_id {IN_GROUPS}"]
@@ -43,7 +48,15 @@ def condition(
         if instant is not None:
             parts.append(part)
             parameters[name] = micros(instant)
+    if wanted.entries is not None:
+        parts.append(f"EXISTS (SELECT 1 FROM entry y WHERE y.uuid = {of}.{uuid}{_of_entries(wanted.entries)})")
+        parameters |= {"project": wanted.entries.project_uuid, "type": wanted.entries.type}
     return " AND ".join(parts), parameters
+
+
+def _of_entries(wanted: EntryFilter) -> str:
+    of_project = "" if wanted.project_uuid is None else " AND y.project_uuid = :project"
+    return of_project + ("" if wanted.type is None else " AND y.type = :type")
 
 
 def matched(wanted: EpisodeFilter) -> tuple[str, dict[str, object]]:
@@ -60,7 +73,7 @@ def _source(wanted: EpisodeFilter) -> tuple[str, str, str, dict[str, object]]:
     if wanted.entity_uuid is None:
         where, parameters = condition(wanted, of="x")
         return "episode x", "created_at", where, parameters
-    where, parameters = condition(wanted, of="x", recorded="recorded_at")
+    where, parameters = condition(wanted, of="x", uuid="episode_uuid", recorded="recorded_at")
     return (
         "mention x",
         "recorded_at",

@@ -9,7 +9,7 @@ import sqlite3
 
 from graphiti_pkm.errors import ConfigurationError, NewerSchema
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 OLDEST_SQLITE = (3, 37, 0)
 """The first version with STRICT tables."""
 
@@ -355,7 +355,33 @@ _TYPES = """
 CREATE INDEX entity_label ON entity (group_id, label COLLATE NOCASE, created_at DESC, uuid) WHERE label IS NOT NULL;
 """
 
-_MIGRATIONS = (_FIRST, _GRAPHITI, _UPDATES, _CAUSES, _STEMS, _TYPES)
+# ``valid_at`` of an entry is its episode's. What is left of an entry whose project is gone is an entry without one.
+_PROJECTS = """
+CREATE TABLE project (
+  uuid TEXT PRIMARY KEY REFERENCES entity (uuid) ON DELETE CASCADE,
+  group_id TEXT NOT NULL,
+  metadata TEXT NOT NULL,
+  pins TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX project_created ON project (group_id, created_at DESC, uuid);
+CREATE TABLE entry (
+  uuid TEXT PRIMARY KEY REFERENCES episode (uuid) ON DELETE CASCADE,
+  group_id TEXT NOT NULL,
+  type TEXT NOT NULL,
+  project_uuid TEXT REFERENCES project (uuid) ON DELETE SET NULL,
+  metadata TEXT NOT NULL,
+  links_names INTEGER NOT NULL,
+  valid_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX entry_project ON entry (project_uuid, valid_at DESC, uuid);
+CREATE INDEX entry_group ON entry (group_id, valid_at DESC, uuid);
+CREATE TRIGGER entry_moved AFTER UPDATE OF valid_at ON episode BEGIN
+  UPDATE entry SET valid_at = new.valid_at WHERE uuid = new.uuid;
+END;
+"""
+
+_MIGRATIONS = (_FIRST, _GRAPHITI, _UPDATES, _CAUSES, _STEMS, _TYPES, _PROJECTS)
 """The n-th leads from version n to n + 1; a published one never changes."""
 
 

@@ -164,13 +164,21 @@ def _best(db: sqlite3.Connection, words: Sequence[_Word], found: Found, limit: i
 
 
 def episodes_naming(
-    db: sqlite3.Connection, group_id: str, name: str, before: datetime, after: str | None, limit: int
+    db: sqlite3.Connection,
+    group_id: str,
+    name: str,
+    before: datetime,
+    after: str | None,
+    limit: int,
+    *,
+    only_linking: bool,
 ) -> list[Episode]:
     """Episodes whose text may hold the name: all words of one of the ways in which it may be written."""
     group = values.one(db, "SELECT id FROM groups WHERE group_id = ?", (group_id,))
     if group is None:
         return []
-    parameters = {"group": group_id, "before": micros(before), "after": after or "", "limit": limit, "name": name}
+    parameters: dict[str, object] = {"only_linking": only_linking, "name": name}
+    parameters |= {"group": group_id, "before": micros(before), "after": after or "", "limit": limit}
     spellings = name_spellings(name)
     matched = "instr(e.content, :name)"
     if spellings:
@@ -180,7 +188,8 @@ def episodes_naming(
           WHERE w.word_index MATCH :words)"""
     found = db.execute(
         f"""SELECT {EPISODE_COLUMNS} FROM episode e WHERE {matched} AND e.group_id = :group
-        AND e.created_at < :before AND e.uuid > :after ORDER BY e.uuid LIMIT :limit""",
+        AND e.created_at < :before AND e.uuid > :after AND NOT (:only_linking AND EXISTS (
+          SELECT 1 FROM entry y WHERE y.uuid = e.uuid AND NOT y.links_names)) ORDER BY e.uuid LIMIT :limit""",
         parameters,
     )
     return list(map(values.episode, found))

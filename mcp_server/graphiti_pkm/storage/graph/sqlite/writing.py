@@ -9,6 +9,7 @@ from graphiti_pkm.core.identity.backlinks import back_link as mention_of
 from graphiti_pkm.core.model.records import (
     Deletions,
     Entity,
+    Entry,
     Episode,
     Fact,
     FactChange,
@@ -17,11 +18,12 @@ from graphiti_pkm.core.model.records import (
     Mention,
     Name,
     Passage,
+    Project,
     RemainingNames,
     Vectors,
     WriteIntent,
 )
-from graphiti_pkm.core.model.redaction import FORGOTTEN, redacted_change, updated_entities
+from graphiti_pkm.core.model.redaction import FORGOTTEN, NO_METADATA, redacted_change, updated_entities
 from graphiti_pkm.core.model.saga_records import Community
 from graphiti_pkm.errors import InvalidInput, WriteFailed
 from graphiti_pkm.storage.graph.checks import check_stored, checked_label, used_vectors
@@ -71,6 +73,8 @@ class _Write(Tables):
         steps: tuple[tuple[Callable[[Any], None], Sequence[Any]], ...] = (
             (self._episode, intent.episodes),
             (self._entity, intent.entities),
+            (self._project, intent.projects),
+            (self._entry, intent.entries),
             (self._name, intent.names),
             (self._fact, intent.facts),
             (self._fact_update, intent.fact_updates),
@@ -185,6 +189,26 @@ class _Write(Tables):
         )
         self.entity_words(entity.uuid, entity.group_id, entity.name, entity.summary, entity.attributes)
         self._put_vector(ENTITY, entity.uuid, entity.group_id, entity.uuid)
+
+    def _project(self, project: Project) -> None:
+        """Of an entity that is there."""
+        self.db.execute(
+            """INSERT INTO project (uuid, group_id, metadata, pins, created_at)
+            SELECT n.uuid, n.group_id, ?1, ?2, ?3 FROM entity n WHERE n.uuid = ?4 ON CONFLICT (uuid) DO UPDATE SET
+            metadata = excluded.metadata, pins = excluded.pins, created_at = excluded.created_at""",
+            (checked_text(project.metadata), as_list(project.pins), micros(project.created_at), project.uuid),
+        )
+
+    def _entry(self, entry: Entry) -> None:
+        """Of an episode that is there, in a project that is there."""
+        self.db.execute(
+            """INSERT INTO entry (uuid, group_id, type, project_uuid, metadata, links_names, valid_at)
+            SELECT e.uuid, e.group_id, ?1,
+              (SELECT p.uuid FROM project p WHERE p.uuid = ?2 AND p.group_id = e.group_id), ?3, ?4, e.valid_at
+            FROM episode e WHERE e.uuid = ?5 ON CONFLICT (uuid) DO UPDATE SET type = excluded.type,
+            project_uuid = excluded.project_uuid, metadata = excluded.metadata, links_names = excluded.links_names""",
+            (entry.type, entry.project_uuid, checked_text(entry.metadata), int(entry.links_names), entry.uuid),
+        )
 
     def _name(self, name: Name) -> None:
         """Write a name: the first holder of a key stays, as first spelt; spellings gather."""
@@ -419,6 +443,10 @@ class _Write(Tables):
             (as_list(asked.members),),
         )
         self.delete_communities([row[0] for row in holding.fetchall()])
+        for table in ("project", "entry"):
+            db.executemany(
+                f"UPDATE {table} SET metadata = ? WHERE uuid = ?", [(NO_METADATA, uuid) for uuid in asked.metadata]
+            )
         for names in asked.names:
             self._keep_names(names)
         for uuid in updated_entities(self._intent):

@@ -1,0 +1,115 @@
+"""Which project, and which entity, a caller means; shared by the services of this capability."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from graphiti_pkm.capabilities.projects.metadata import shown_metadata
+from graphiti_pkm.capabilities.projects.models import EntryView
+from graphiti_pkm.capabilities.projects.ports import GraphProjects
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts.statuses import same_meaning, status_word
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.identity.uuids import resolve_within
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.projects import ProjectFilter, ProjectRow, ProjectStatus
+from graphiti_pkm.core.model.queries import EntityFilter, Window
+from graphiti_pkm.core.model.records import Entity, Entry, Episode
+from graphiti_pkm.core.model.times import iso
+from graphiti_pkm.core.reading.candidates import Candidates, checked_text
+from graphiti_pkm.core.reading.reader import Reader
+from graphiti_pkm.core.reading.views import clipped
+from graphiti_pkm.errors import InvalidInput, NotFound
+
+PROJECT = "Project"
+"""The type of an entity that is a project."""
+ACTIVE: ProjectStatus = "active"
+STATUSES: tuple[ProjectStatus, ...] = ("active", "archived", "completed")
+_LISTED = 5
+_NAME = 200
+_SHOWN = 100
+
+
+def status_shown(word: str | None) -> str:
+    """One of the three if it means the same, such as done; else the word itself. Without one a project is active."""
+    if not word:
+        return ACTIVE
+    return next((one for one in STATUSES if same_meaning(one, word)), clipped(status_word(word), _SHOWN))
+
+
+def entry_view(episode: Episode, entry: Entry, content: str | None, **more: object) -> EntryView:
+    """An entry with the excerpt chosen for an answer."""
+    is_whole = content == episode.content
+    shown: dict[str, object] = {
+        "entry_id": episode.uuid,
+        "type": entry.type,
+        "timestamp": iso(episode.valid_at),
+        "content": content,
+        "content_truncated": None if is_whole else True,
+        "content_chars": None if is_whole else len(episode.content),
+        "project_id": entry.project_uuid,
+        "metadata": shown_metadata(entry.metadata),
+        "confidential": True if episode.confidential else None,
+        "corrected": True if episode.corrected else None,
+    }
+    return EntryView.model_validate({**shown, **more})
+
+
+class ProjectLookups(Reader):
+    """Base class of the services of this capability."""
+
+    def __init__(self, context: Context, groups: Groups, stored: GraphProjects) -> None:
+        super().__init__(context, groups)
+        self._stored = stored
+        self._candidates = Candidates(context.graph, context.embedder, self._persons)
+
+    async def _rows(
+        self, uuids: Sequence[str], group_ids: Sequence[str], now: datetime | None = None
+    ) -> list[ProjectRow]:
+        """The projects among these uuids, at most as many as are given."""
+        if not uuids:
+            return []
+        wanted = ProjectFilter(
+            group_ids=tuple(group_ids), now=now or self._context.now(), uuids=tuple(dict.fromkeys(uuids))
+        )
+        return list((await self._stored.projects(wanted, Window(limit=len(uuids)))).projects)
+
+    async def _project(self, caller: Caller, text: str, group_id: str | None) -> ProjectRow:
+        """The project of this name in the group, else with this uuid in any group of the caller.
+
+        Raises NotFound with near names.
+        """
+        group = self._groups.one(caller, group_id)
+        named = EntityFilter(group_ids=(group,))
+        holders = (await self._candidates.named([checked_text("project", text)], named))[text]
+        rows = await self._rows([one.uuid for one in holders], [group])
+        if not rows and not holders:
+            groups = await self._groups.visible(caller) if group_id is None else (group,)
+            try:
+                uuid = await resolve_within(self._graph, groups, "entity", text)
+            except (InvalidInput, NotFound):
+                uuid = None
+            rows = await self._rows([uuid], groups) if uuid else []
+        if not rows:
+            raise NotFound(await self._no_project(text, holders, group))
+        return rows[0]
+
+    async def _no_project(self, text: str, holders: Sequence[Entity], group: str) -> str:
+        if holders:
+            return f"{clipped(holders[0].name, _NAME)!r} is known, but no project: create_project makes it one."
+        known = EntityFilter(group_ids=(group,), labels=(PROJECT,))
+        near = (await self._candidates.similar([text], known)).get(text, [])
+        wanted = ProjectFilter(group_ids=(group,), now=self._context.now())
+        page = await self._stored.projects(wanted, Window(limit=_LISTED))
+        all_of_them = [f"{clipped(row.name, _NAME)} ({row.project.uuid[:8]})" for row in page.projects]
+        if near:
+            return f"No project {text[:_SHOWN]!a}. Near: {', '.join(near)}."
+        if all_of_them:
+            return f"No project {text[:_SHOWN]!a}. The newest are {', '.join(all_of_them)}; list_projects has all."
+        return f"No project {text[:_SHOWN]!a}: this group has none. create_project makes one."
+
+    async def _group(self, caller: Caller, project: str | None, group_id: str | None) -> tuple[str, ProjectRow | None]:
+        """The group to read or write, which is the project's own, and the project."""
+        if project is None:
+            return self._groups.one(caller, group_id), None
+        row = await self._project(caller, project, group_id)
+        return row.project.group_id, row
