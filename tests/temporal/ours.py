@@ -118,11 +118,13 @@ class GraphitiPkm(Adapter):
         await self._call("restore_fact", fact_uuid=await self._entity(entity), reason="That was a mistake.")
 
     async def rebuild(self) -> None:
+        """Make the graph anew, of this scenario's notes alone: those of earlier ones are not asked for again."""
         await self._memory.context.graph.clear()
         after = 0
         while rows := await self._memory.context.journal.rows(after, _ROWS):
             for row in rows:
-                await self._memory.context.graph.writer.apply(row.intent, row.vectors)
+                if row.intent.group_id == self._group:
+                    await self._memory.context.graph.writer.apply(row.intent, row.vectors)
             after = rows[-1].seq
 
     async def entity(self, known: Known) -> dict[str, object]:
