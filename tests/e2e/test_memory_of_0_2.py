@@ -12,6 +12,7 @@ same but for what the old record does not say, as ``UNLIKE`` and the last notes 
 """
 
 import sqlite3
+import subprocess
 import tarfile
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
@@ -21,7 +22,7 @@ from typing import Any
 
 import pytest
 from mcp.client import Client
-from tests.e2e.support import call, over_stdio, run
+from tests.e2e.support import CALL_SECONDS, COMMAND, call, environment, over_stdio, run
 from tests.embedding_service import EmbeddingService
 from tests.integration.planted import files_with
 from tests.neo4j_server import Neo4jAddress, empty
@@ -431,6 +432,7 @@ async def test_the_older_version_refuses_it_and_changes_nothing(
     assert (older / MEMORY).read_bytes() == before
 
 
+@pytest.mark.timeout(600)
 async def test_its_journal_gives_the_same_answers_on_neo4j(
     older: Path, service: EmbeddingService, tmp_path: Path, neo4j_server: Neo4jAddress
 ) -> None:
@@ -444,8 +446,7 @@ async def test_its_journal_gives_the_same_answers_on_neo4j(
     }
     copy = tmp_path / "copy"
     for command, settings in (("backup", {"data_dir": older, **embedding_of(service)}), ("restore", on_neo4j)):
-        done = run(command, str(copy), **settings)
-        assert done.returncode == 0, done.stderr
+        subprocess.run([COMMAND, command, str(copy)], env=environment(**settings), check=True, timeout=CALL_SECONDS * 2)
     async with over_stdio(**on_neo4j) as client:
         found, status = await answers(client), await call(client, "get_status")
     assert (found, status["backend"]) == (EXPECTED, "Neo4j")
