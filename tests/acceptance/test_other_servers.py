@@ -1,7 +1,7 @@
 """Calls as clients of two other memory servers send them, against ours over the wire.
 
-Their own suites stay out of here. The calls follow what mcp-neo4j-memory's integration tests and the reference server's tests do: the same arguments, the
-same fields looked at. The prompts are those of both READMEs.
+Their own suites stay out of here. These calls follow mcp-neo4j-memory's integration tests and the reference server's
+tests: the same arguments, the same fields looked at. The prompts are those of both READMEs.
 """
 
 import json
