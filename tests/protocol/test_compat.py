@@ -63,7 +63,7 @@ async def observations(client: Client, name: str) -> list[str]:
 # What is written
 
 
-async def test_a_known_entity_is_merged_and_answered_as_it_is_now(client: Client) -> None:
+async def test_a_known_entity_is_merged_and_answered_as_it_is_now(client: Client, world: World) -> None:
     first = await call(client, "create_entities", entities=[ALICE, ACME])
     assert [(one["name"], one["type"], one["observations"]) for one in first["result"]] == [
         ("Alice", "Person", ALICE["observations"]),
@@ -73,6 +73,7 @@ async def test_a_known_entity_is_merged_and_answered_as_it_is_now(client: Client
     (entity,) = again["result"]
     assert entity["observations"] == [*ALICE["observations"], "is kind"]
     assert entity["uuid"] == first["result"][0]["uuid"]
+    assert world.graph.tables.entities[entity["uuid"]].label == "Person"
 
 
 async def test_a_name_that_meets_another_spelling_says_so(filled: Client) -> None:
@@ -319,6 +320,13 @@ async def test_relations_are_only_those_among_the_named_entities() -> None:
         assert all(one["score"] is None for one in five["entities"])
 
 
+async def test_an_entity_fetched_alone_says_how_many_relations_it_has(filled: Client) -> None:
+    answer = await found(filled, "Alice")
+    assert (answer["relations"], answer["entities"][0]["relation_count"]) == ([], 1)
+    assert "get_entity_connections with the uuid lists all" in answer["hint"]
+    assert answer["entities"][0]["score"] is None
+
+
 async def test_names_beyond_the_limit_are_cut_in_the_order_asked() -> None:
     async with dense() as client:
         names = [f"N{n:03}" for n in range(100, 160)]
@@ -502,6 +510,7 @@ async def test_a_blank_name_deletes_nothing(filled: Client) -> None:
 async def test_the_tools_are_listed_only_where_the_toolset_is_on() -> None:
     named = {tool.name for toolset in TOOLSETS if toolset.name == "compat" for tool in toolset.tools}
     assert {"search_memories", "find_memories_by_name"} < named
+    assert "read_graph" not in named
     assert not named & {tool.name for tool in await definitions()}
     assert named == {tool.name for tool in await definitions(Settings(toolsets=("compat",)))}
     reads = {tool.name for tool in await definitions(Settings(toolsets=("compat",), read_only=True))}
