@@ -173,6 +173,14 @@ async def test_an_observation_is_found_by_search_nodes_and_is_a_fact_of_its_enti
     assert len(changes) == 3
 
 
+async def test_a_type_that_was_corrected_is_shown_and_found_as_it_is_now(filled: Client) -> None:
+    (node,) = (await call(filled, "search_nodes", names=["Acme"]))["nodes"]
+    await call(filled, "update_entity", entity_uuid=node["uuid"], type="Foundation")
+    assert (await found(filled, "Acme"))["entities"][0]["type"] == "Foundation"
+    assert [one["name"] for one in (await call(filled, "search_memories", query="foundation"))["entities"]] == ["Acme"]
+    assert (await call(filled, "search_memories", query="company"))["entities"] == []
+
+
 async def test_an_observation_is_nobodys_possible_conflict(filled: Client) -> None:
     facts = [{"source": "Alice", "relation": "LIVES_IN", "target": "Ghent", "fact": "Alice lives in Ghent."}]
     told = await call(filled, "add_memory", episode_body="Alice lives in Ghent.", facts=facts)
