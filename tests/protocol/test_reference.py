@@ -48,7 +48,8 @@ async def test_relations_have_from_and_to_and_known_ones_are_skipped(filled: Cli
     likes = {**KNOWS, "relationType": "is friends with"}
     assert await call(filled, "create_relations", relations=[KNOWS, likes]) == {"relations": [likes]}
     assert await call(filled, "create_relations", relations=[KNOWS]) == {"relations": []}
-    assert (await call(filled, "open_nodes", names=["Alice"]))["relations"] == [likes, KNOWS]
+    found = (await call(filled, "open_nodes", names=["Alice"]))["relations"]
+    assert sorted(one["relationType"] for one in found) == ["is friends with", "knows"]
 
 
 async def test_one_unknown_name_refuses_the_whole_call(filled: Client, world: World) -> None:
