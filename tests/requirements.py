@@ -13,7 +13,10 @@ def _rows(prefix: str, *numbers: int | range) -> list[str]:
 
 
 ROWS: frozenset[str] = frozenset(
-    _rows("B-", 1, 5)
+    _rows("B-", range(1, 22), range(23, 44), 48, 49)
+    + _rows("M-", range(60, 70))
+    + _rows("C", 1, 2, 8, 9)
+    + _rows("T", 1, 6, 9, range(11, 15))
     + _rows("E-", 7, 43, 61)
     + _rows("E-", range(1, 6), 8, 9, 10, 13, 37, 40, 44, 46, 93, 95, range(101, 106))  # what scratch graphs are for
     + _rows("G-", range(1, 73), 74, 75, 77, 78, range(79, 84))
@@ -47,6 +50,10 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
     },
     "acceptance/test_journal_at_two_dates.py": {
         "test_what_changed_between_two_dates_is_the_difference_of_two_graphs": "E-90",
+    },
+    "acceptance/test_other_servers.py": {
+        "test_a_client_of_mcp_neo4j_memory_is_answered_as_there": "M-68 B-48",
+        "test_the_prompt_of_mcp_neo4j_memorys_readme_works_unchanged": "M-68",
     },
     "acceptance/test_own_imports.py": {
         "test_the_graph_is_the_package": "E-08",
@@ -203,7 +210,7 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
         "test_the_graph_is_the_same_to_the_last_byte": "T26",
     },
     "integration/test_rows_bounds.py": {
-        "test_every_read_tool_stays_within_the_budget": "B-05",
+        "test_every_read_tool_stays_within_the_budget": "B-05 T11",
         "test_what_a_bounded_page_leaves_out_comes_on_the_next_ones": "B-05",
         "test_pages_at_default_limits_follow_each_other": "B-05",
         "test_ordinary_answers_hold_as_many_items_as_the_catalogues_limits_promise": "B-05",
@@ -301,6 +308,38 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
     },
     "protocol/test_call_log.py": {
         "test_a_call_is_logged_with_tool_duration_counts_and_groups": "G-78",
+    },
+    "protocol/test_compat.py": {
+        "test_a_known_entity_is_merged_and_answered_as_it_is_now": "M-60 C02",
+        "test_similar_names_are_never_merged_and_no_model_is_asked": "T12 M-69",
+        "test_a_call_leaves_one_episode_that_mentions_its_entities": "T13 C09",
+        "test_a_relation_with_an_unknown_end_fails_alone": "M-61",
+        "test_only_new_observations_are_added_and_unknown_names_are_told": "M-62",
+        "test_an_observation_is_found_by_search_nodes_and_is_a_fact_of_its_entity": "T14 C08",
+        "test_a_search_finds_words_of_names_types_and_observations": "B-07 T06 M-64",
+        "test_the_best_come_first_in_an_order_that_stays": "B-12 B-16 B-04",
+        "test_no_character_of_a_query_is_an_operator": "B-18",
+        "test_a_blank_query_is_refused_and_one_without_a_match_is_empty": "B-17",
+        "test_an_answer_has_the_fields_of_the_other_server": "B-13 B-14 B-19",
+        "test_a_limit_beyond_the_schema_is_refused": "B-09 B-25",
+        "test_the_limits_are_those_of_the_other_server": "B-24 B-26",
+        "test_a_search_of_a_dense_graph_is_bounded": "B-08 B-15 B-49",
+        "test_relations_are_only_those_among_the_named_entities": "B-29 B-30 B-31",
+        "test_an_entity_fetched_alone_says_how_many_relations_it_has": "T09 B-28",
+        "test_names_beyond_the_limit_are_cut_in_the_order_asked": "B-32 B-35 T01",
+        "test_unknown_names_are_told_and_equal_ones_count_once": "B-33 B-34",
+        "test_a_name_is_matched_exactly_in_its_spelling": "B-27",
+        "test_one_name_in_two_groups_are_two_entities": "B-36",
+        "test_a_small_graph_comes_whole": "B-03",
+        "test_relations_are_asked_for_exactly_the_returned_entities_and_ten_are_the_default": "B-02 B-10",
+        "test_the_search_asks_a_full_text_index_and_is_cut_in_the_database": "B-11",
+        "test_no_answer_of_a_dense_graph_fills_a_context": "B-05",
+        "test_deleted_observations_take_their_sentences_and_leave_the_others_in_order": "M-67",
+        "test_a_deleted_relation_is_exactly_the_one_named": "M-66",
+        "test_a_deleted_entity_goes_with_its_facts_and_what_people_said_is_counted": "M-65",
+        "test_the_tools_are_listed_only_where_the_toolset_is_on": "B-06 B-23 M-63",
+        "test_there_is_no_read_graph_and_what_replaces_it_is_told": "B-20 B-21 C01",
+        "test_the_description_says_when_to_use_which": "B-37",
     },
     "protocol/test_definitions.py": {
         "test_every_definition_equals_its_snapshot": "G-55 G-61",
@@ -589,6 +628,14 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
     "unit/core/reading/test_paging.py": {
         "test_limits_outside_their_range_are_refused_by_name": "G-07 T18",
         "test_stated_defaults_and_maxima": "C19 G-24",
+    },
+    "unit/docs/test_compat_docs.py": {
+        "test_the_readme_has_each_query_with_its_limits_and_what_it_returns": "B-41",
+        "test_the_readme_names_read_graph_only_to_say_what_replaces_it": "B-38",
+        "test_the_readme_says_when_to_use_which_query_and_that_both_are_bounded": "B-39",
+        "test_the_readme_says_what_the_bounds_are_for": "B-40",
+        "test_the_changelog_has_the_removal_its_reason_and_the_way_to_migrate": "B-42 B-43",
+        "test_the_page_has_the_limits_and_the_steps_of_the_inspector": "B-48",
     },
     "unit/docs/test_docker.py": {
         "test_the_example_of_env_help_and_documentation_name_every_setting_and_no_other": "M-82",

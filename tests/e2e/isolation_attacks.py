@@ -24,12 +24,11 @@ from tests.e2e.isolation_world import (
     Records,
     Story,
 )
-from tests.protocol.support import text
+from tests.protocol.support import BESIDE, text
 
 from graphiti_pkm.server.tools.guard import guarded
-from graphiti_pkm.server.tools.registry import TOOLSETS
 
-_TOOLS = {tool.name: tool for toolset in TOOLSETS for tool in toolset.tools if toolset.name != "reference"}
+_TOOLS = {tool.name: tool for toolset in BESIDE for tool in toolset.tools}
 """Tools of ``reference`` take no group and no uuid, and are those of ``compat`` otherwise."""
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _SHORT = re.compile(r"\b[0-9a-f]{8}\b")

@@ -21,13 +21,11 @@ from tests.e2e.isolation_scratch import MEMORY, SCRATCH, draw_own
 from tests.e2e.isolation_target import ADDING, TOOLS, Target
 from tests.e2e.isolation_world import SECRETS, VERAS, kept
 from tests.e2e.support import call
-from tests.protocol.support import text
-
-from graphiti_pkm.server.tools.registry import TOOLSETS
+from tests.protocol.support import BESIDE, text
 
 ANSWERS_HAND_OUT = {"cursor": "next_cursor", "confirm": "confirm"}
 """Parameters that take what an earlier answer gave, and where that answer has it."""
-TAKES = {tool.name: tool.request.model_fields.keys() for toolset in TOOLSETS for tool in toolset.tools}
+TAKES = {tool.name: tool.request.model_fields.keys() for toolset in BESIDE for tool in toolset.tools}
 """The parameters of each tool."""
 OF_THE_DATABASE = [tool for tool in TOOLS if tool not in SCRATCH - MEMORY]
 """Without the tools to which it is all the same what the database is."""

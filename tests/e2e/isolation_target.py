@@ -11,14 +11,16 @@ from mcp.client import Client
 from mcp.client.sse import sse_client
 from tests.e2e.isolation_world import Story
 from tests.e2e.support import CALL_SECONDS, Served, Transport, over_http, serving
+from tests.protocol.support import BESIDE
 from tests.scripted_model import ScriptedModel
-
-from graphiti_pkm.server.tools.registry import TOOLSETS
 
 ATTACKERS = ("eve", "held", "local", "new")
 """The last has nothing of its own yet."""
-ALL = [tool.name for toolset in TOOLSETS for tool in toolset.tools]
-ADDING = {"add_memory", "add_triplet", "create_entry", "create_project"}
+ALL = [tool.name for toolset in BESIDE for tool in toolset.tools]
+ADDING = {
+    *("add_memory", "add_triplet", "create_entry", "create_project"),
+    *("create_entities", "create_relations", "add_observations"),
+}
 TOOLS = sorted(ALL, key=lambda name: name in ADDING)
 """Last those that give an attacker groups of these names."""
 MUCH = 100_000
@@ -59,7 +61,7 @@ def attacked(directory: Path, transport: Transport = "http", **settings: object)
     story.issue(directory)
     with ScriptedModel() as model:
         settings = {
-            "toolsets": ",".join(toolset.name for toolset in TOOLSETS),
+            "toolsets": ",".join(toolset.name for toolset in BESIDE),
             "calls_per_minute": MUCH,
             "writes_per_minute": MUCH,
             "call_seconds": CALL_SECONDS,

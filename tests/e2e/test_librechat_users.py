@@ -11,10 +11,10 @@ from tests.e2e.isolation_attacks import arguments_of
 from tests.e2e.isolation_world import Records
 from tests.e2e.npm_clients import LibreChat, installed
 from tests.e2e.support import Served, serving, until
+from tests.protocol.support import BESIDE
 
 from graphiti_pkm.core.model.access import Token
 from graphiti_pkm.server.auth.tokens import hash_of, new_secret, write_tokens
-from graphiti_pkm.server.tools.registry import TOOLSETS
 
 # The first run installs the client.
 pytestmark = pytest.mark.timeout(300)
@@ -53,7 +53,7 @@ def data(secret: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def service(data: Path) -> Iterator[Served]:
     """As compose.yaml starts it: LibreChat waits until it is ready."""
-    with serving(data, toolsets=",".join(toolset.name for toolset in TOOLSETS)) as server:
+    with serving(data, toolsets=",".join(toolset.name for toolset in BESIDE)) as server:
         until(server.ready, "the memory to be ready")
         yield server
 
@@ -83,7 +83,7 @@ def test_two_users_of_one_token_see_only_their_own_and_no_call_takes_long(
     """Every tool, by each, with what is theirs and what is the other's; the client waits five seconds."""
     records = {user: told(chat, user) for user, chat in chats.items()}
     tools = sorted((one for one in chats[ANNA].tools()), key=lambda one: bool(one["annotations"]["destructiveHint"]))
-    assert {one["name"] for one in tools} == {tool.name for toolset in TOOLSETS for tool in toolset.tools}
+    assert {one["name"] for one in tools} == {tool.name for toolset in BESIDE for tool in toolset.tools}
     for tool in (one["name"] for one in tools):
         for user, other in ((ANNA, BEN), (BEN, ANNA)):
             for asked in (records[other], records[user]):

@@ -25,7 +25,16 @@ NAME, RELATION, LABEL = 200, 150, 500
 BODY = 120_000
 SAID = 230_000
 """Characters of names and sentences; together they may be 250,000."""
-LAST = ("delete_entity_edge", "delete_episode", "forget", "clear_graph", "delete_graph")
+LAST = (
+    "delete_relations",
+    "delete_observations",
+    "delete_entities",
+    "delete_entity_edge",
+    "delete_episode",
+    "forget",
+    "clear_graph",
+    "delete_graph",
+)
 """They take out what others need."""
 WHOLE = {"alike"}
 """The kinds of text with which every tool is called; the others share the tools out."""
@@ -179,6 +188,7 @@ def known(kind: str, group: str, answer: Json) -> Mapping[str, Any]:
         "source_node_name": words(1, NAME),
         "target_node_name": words(2, NAME),
         "edge_name": words(1, RELATION),
+        **dict.fromkeys(("entities", "relations", "observations", "deletions")),
         "reason": words(1, 500),
         **dict.fromkeys(("project", "project_id"), "Project of all"),
         **dict.fromkeys(("after",), "2020-01-01"),
@@ -225,10 +235,30 @@ def special(tool: str, kind: str, group: str, answer: Json) -> Json:
         "delete_episode": {"uuid": answer["episode_uuid"]},
         "forget": {"entity_uuid": None, "fact_uuid": None, "episode_uuid": None, "query": words(1, 500)},
         "clear_graph": {"group_ids": [group]},
+        **classic(words),
         "load_memory_graph": {"query": None, "graph": "loaded", "group_ids": [group]},
         "delete_graph": {"graph": "imported"},
         "open_graph": {"name": "saved", "graph": "opened"},
     }.get(tool, {})
+
+
+def classic(words: Text) -> Json:
+    """As many entities, relations and observations as a call of these tools takes."""
+    names = [words(70_000 + number, NAME) for number in range(500)]
+    told = [{"entityName": name, "observations": [words(n, 240)]} for n, name in enumerate(names)]
+    relations = [
+        {"source": name, "target": names[(7 * n + 1) % 500], "relationType": "knows"} for n, name in enumerate(names)
+    ]
+    entities = [{"name": name, "type": "Thing", "observations": [words(n, 30)]} for n, name in enumerate(names)]
+    return {
+        "create_entities": {"entities": entities},
+        "create_relations": {"relations": relations},
+        "add_observations": {"observations": told},
+        "find_memories_by_name": {"names": names[:200]},
+        "delete_relations": {"relations": relations[:100]},
+        "delete_observations": {"deletions": told[:100]},
+        "delete_entities": {"entityNames": names[-100:]},
+    }
 
 
 def _table(words: Text) -> str:
@@ -259,6 +289,10 @@ async def largest(sweep: Sweep, tool: str, kind: str, group: str, answer: Json) 
     arguments = {name: value for name, value in arguments.items() if value is not None}
     if tool == "restore_fact":
         await largest(sweep, "retire_fact", kind, group, answer)
+    if tool in {"create_relations", "add_observations", "find_memories_by_name", *LAST[:3]}:
+        await largest(sweep, "create_entities", kind, group, answer)
+    if tool in LAST[:2]:
+        await largest(sweep, {LAST[0]: "create_relations", LAST[1]: "add_observations"}[tool], kind, group, answer)
     if tool == "open_graph":
         await largest(sweep, "save_graph", kind, group, answer)
     if tool == "transitive_reduction":

@@ -17,12 +17,14 @@ def world() -> World:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Tests with a client run in both generations of the protocol; those of scratch graphs in the newer one alone.
+    """Tests with a client run in both generations of the protocol; those of whole toolsets in the newer one alone.
 
     What the older one changes is not in the services: ``test_left_out.py`` calls every tool in both.
     """
     if "client" in metafunc.fixturenames:
-        is_short = Path(str(metafunc.module.__file__)).name.startswith("test_reasoning_")
+        is_short = Path(str(metafunc.module.__file__)).name.startswith(
+            ("test_reasoning_", "test_compat", "test_reference")
+        )
         metafunc.parametrize("client", ["auto"] if is_short else ["auto", "legacy"], indirect=True)
 
 

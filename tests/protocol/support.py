@@ -38,10 +38,12 @@ BUDGET = 6_000
 DEFAULT_TOOLS = len(TOOLSETS[0].tools)
 REFERENCE = Settings(toolsets=("reference",))
 """The toolset whose tools have names of others, so that it stands alone."""
-EVERYTHING = Settings(toolsets=tuple(toolset.name for toolset in TOOLSETS if toolset.name != "reference"))
+EVERYTHING = Settings(toolsets=tuple(toolset.name for toolset in TOOLSETS if toolset.name != REFERENCE.toolsets[0]))
 WITH_MODEL = EVERYTHING.model_copy(update={"llm_model": "a-model"})
 """Where every parameter is shown."""
 """All toolsets on."""
+BESIDE = tuple(toolset for toolset in TOOLSETS if toolset.name != "reference")
+"""The toolsets that may be on together."""
 SPECS: Mapping[str, ToolSpec] = {
     f"reference.{tool.name}" if toolset.name == "reference" else tool.name: tool
     for toolset in TOOLSETS

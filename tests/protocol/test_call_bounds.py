@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 from tests.fakes import FakeEmbedder
-from tests.protocol.support import EVERYTHING, World, definitions, error_of
+from tests.protocol.support import EVERYTHING, TOGETHER, World, definitions, error_of
 
 from graphiti_pkm.core.model.records import Vector
-from graphiti_pkm.server.tools.registry import known_tools
 from graphiti_pkm.settings.loader import Settings
 
 Json = dict[str, Any]
-TOOLS = sorted(known_tools())
+TOOLS = sorted(TOGETHER)
 MOST_CHARACTERS = 2_000
 """Of texts whose schema says nothing else: their errors state it."""
 STATED = re.compile(r"(at most|more than|may have|1 to) [\d,]+")

@@ -142,7 +142,11 @@ async def answer(line: ToolSpec, arguments: dict[str, Any], mode: Mode = "auto")
     """The whole answer of a server of its own, with what differs from write to write left out."""
     tools = (line.name, "add_edges", "save_graph")
     is_alone = line != LINES.get(line.name)
-    settings = REFERENCE if is_alone else EVERYTHING.model_copy(update={"tools": tools})
+    settings = (
+        REFERENCE.model_copy(update={"default_group": OWN.group})
+        if is_alone
+        else EVERYTHING.model_copy(update={"tools": tools})
+    )
     world = World(settings, writes_really=True, signer=Signer(bytes(32)))
     await load(world.graph, hub())
     edge = {"source": "Tom", "target": "Heron", "relation": "KNOWS"}

@@ -1,8 +1,10 @@
 """Takes lines out of the episodes of these tools: what is left, and where it stands then. Pure."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 from graphiti_pkm.capabilities.compat.plan import type_line
 from graphiti_pkm.core.model.records import Episode, EpisodeText, Fact, Passage
@@ -18,25 +20,30 @@ class Lines:
     passages: Sequence[Passage]
 
     @cached_property
-    def starts(self) -> dict[int, int]:
-        """Where each line begins, by the number of its paragraph."""
-        return {one.paragraph: one.start for one in reversed(self.passages)}
+    def starts(self) -> list[tuple[int, int]]:
+        """Where each line begins, and the number of its paragraph; in order."""
+        first = {one.paragraph: one.start for one in reversed(self.passages)}
+        return sorted((start, number) for number, start in first.items())
 
-    def text(self, number: int) -> str:
-        """A line."""
-        own = [one for one in self.passages if one.paragraph == number]
-        return self.episode.content[own[0].start : own[-1].end]
+    @cached_property
+    def _by_text(self) -> dict[str, list[int]]:
+        """The lines by what they say."""
+        ends = {one.paragraph: one.end for one in self.passages}
+        found: dict[str, list[int]] = {}
+        for start, number in self.starts:
+            found.setdefault(self.episode.content[start : ends[number]], []).append(number)
+        return found
 
     def of_fact(self, fact: Fact) -> int | None:
         """The line that a fact quotes."""
         if fact.quote_episode_uuid != self.episode.uuid or fact.quote_start is None:
             return None
-        return max((number for number, start in self.starts.items() if start <= fact.quote_start), default=None)
+        place = bisect_right(self.starts, (fact.quote_start, len(self.episode.content)))
+        return self.starts[place - 1][1] if place else None
 
     def of_type(self, names: Iterable[str], kind: str) -> set[int]:
         """The lines that say what an entity of these names is."""
-        said = {type_line(name, kind) for name in names}
-        return {number for number in self.starts if self.text(number) in said}
+        return {number for name in names for number in self._by_text.get(type_line(name, kind), ())}
 
 
 @dataclass(frozen=True)
@@ -53,14 +60,20 @@ class Cut:
     @property
     def is_all(self) -> bool:
         """Whether no line is left."""
-        return self.gone >= self.lines.starts.keys()
+        return self.gone >= {number for _, number in self.lines.starts}
 
     @cached_property
     def _stretches(self) -> list[tuple[int, int]]:
         """The ranges that go, each up to the beginning of the next line."""
-        starts = sorted(self.lines.starts.items(), key=lambda one: one[1])
-        ends = [*(start for _, start in starts[1:]), len(self.episode.content)]
-        return [(start, end) for (number, start), end in zip(starts, ends, strict=True) if number in self.gone]
+        starts = self.lines.starts
+        ends = [*(start for start, _ in starts[1:]), len(self.episode.content)]
+        return [(start, end) for (start, number), end in zip(starts, ends, strict=True) if number in self.gone]
+
+    @cached_property
+    def _lost(self) -> tuple[list[int], list[int]]:
+        """The ends of those ranges, and the characters that are gone by then."""
+        sizes = (end - start for start, end in self._stretches)
+        return [end for _, end in self._stretches], list(accumulate(sizes, initial=0))
 
     @cached_property
     def content(self) -> str:
@@ -74,7 +87,8 @@ class Cut:
 
     def shifted(self, offset: int) -> int:
         """The new offset of a position in a line that stays."""
-        return offset - sum(end - start for start, end in self._stretches if end <= offset)
+        ends, lost = self._lost
+        return offset - lost[bisect_right(ends, offset)]
 
     @property
     def text(self) -> EpisodeText:

@@ -3,7 +3,7 @@
 What people said in other episodes stays and is counted. Words that go leave the files as well, as with ``forget``.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TypeAlias
@@ -36,6 +36,7 @@ from graphiti_pkm.core.model.records import (
     EraseJob,
     Fact,
     Forgetting,
+    Passage,
     WriteIntent,
     WriteKind,
 )
@@ -227,17 +228,14 @@ class ClassicDeleting:
         facts = list(gone.facts.values())
         mentions = await in_thread(unmentioned, cuts, facts, left, known.mentioned, deleted)
         gone.kept = await self._kept(gone, cuts)
-        moved = {cut.episode.uuid: cut for cut in touched}
+        staying, passages = await in_thread(_moved, touched, left)
         intent = WriteIntent(
             uuid=str(uuid4()),
             group_id=group_id,
             kind=WriteKind.FORGET,
             recorded_at=recorded_at,
-            facts=tuple(
-                moved[fact.quote_episode_uuid].requoted(fact) if fact.quote_episode_uuid in moved else fact
-                for fact in left
-            ),
-            passages=tuple(part for cut in touched for part in cut.passages),
+            facts=tuple(staying),
+            passages=tuple(passages),
             changes=tuple(
                 change_of(str(uuid4()), fact, "deleted", recorded_at, caller=caller.principal) for fact in facts
             ),
@@ -275,12 +273,9 @@ class ClassicDeleting:
         cuts = []
         for episode in episodes:
             passages = await self._graph.episodes.passages(episode.uuid, without_vector=False, limit=_MOST_PASSAGES)
-            lines = Lines(episode, passages)
-            lost = {number for fact in gone.facts.values() if (number := lines.of_fact(fact)) is not None}
-            for one in gone.entities:
-                lost |= lines.of_type((one.name, *aliases.get(one.uuid, ())), type_of(one))
-            if lost:
-                cuts.append(Cut(lines, frozenset(lost)))
+            cut = await in_thread(_cut, Lines(episode, passages), gone, aliases)
+            if cut.gone:
+                cuts.append(cut)
         return cuts
 
     async def _left(self, group_id: str, cuts: Sequence[Cut], gone: Iterable[str]) -> list[Fact]:
@@ -319,6 +314,23 @@ class ClassicDeleting:
 
     def _reference(self, caller: Caller, sentence: str, gone: Gone) -> ReferenceDeleted:
         return ReferenceDeleted(success=True, message=sentence, kept=gone.kept or None, hint=self._hint(caller, gone))
+
+
+def _cut(lines: Lines, gone: Gone, aliases: Mapping[str, Sequence[str]]) -> Cut:
+    """The episode without the lines of what goes."""
+    lost = {number for fact in gone.facts.values() if (number := lines.of_fact(fact)) is not None}
+    for one in gone.entities:
+        lost |= lines.of_type((one.name, *aliases.get(one.uuid, ())), type_of(one))
+    return Cut(lines, frozenset(lost))
+
+
+def _moved(cuts: Sequence[Cut], left: Sequence[Fact]) -> tuple[list[Fact], list[Passage]]:
+    """What stays of some episodes, where it stands then."""
+    by_uuid = {cut.episode.uuid: cut for cut in cuts}
+    facts = [
+        by_uuid[fact.quote_episode_uuid].requoted(fact) if fact.quote_episode_uuid in by_uuid else fact for fact in left
+    ]
+    return facts, [part for cut in cuts for part in cut.passages]
 
 
 def _checked(names: Sequence[str]) -> list[str]:

@@ -158,8 +158,7 @@ class ClassicWriting:
         sent = Sent(relations=_relations((one.source, one.relationType, one.target) for one in request.relations))
         group = self._groups.one(caller, request.group_id)
         planned = await self.write(caller, group, sent)
-        missing = {getattr(relation, end) for relation, ends in planned.failed for end in ends}
-        near = await self._candidates.similar(sorted(missing), EntityFilter(group_ids=(group,))) if missing else {}
+        near = await self._near(group, sorted({getattr(one, end) for one, ends in planned.failed for end in ends}))
         return CreatedRelations(
             result=[memory_relation(fact) for _, fact in planned.related],
             failed=[
@@ -332,6 +331,19 @@ class ClassicWriting:
             passages=tuple(planned.passages),
             jobs=tuple(jobs),
         )
+
+    async def _near(self, group_id: str, names: Sequence[str]) -> dict[str, list[str]]:
+        """For unknown names the entity that has it in another spelling, then those that are spelt alike."""
+        if not names:
+            return {}
+        keys = {name: name_key(group_id, name) for name in names}
+        held = await self._graph.records.get_names(list(keys.values()))
+        similar = await self._candidates.similar(names, EntityFilter(group_ids=(group_id,)))
+        near = {}
+        for name, key in keys.items():
+            own = [f"{held[key].text} ({held[key].entity_uuid[:_UUID]})"] if key in held else []
+            near[name] = list(dict.fromkeys((*own, *similar.get(name, ()))))
+        return {name: found for name, found in near.items() if found}
 
     def _attention(self, planned: Planned) -> list[str]:
         """Statuses that add_memory would have ended."""

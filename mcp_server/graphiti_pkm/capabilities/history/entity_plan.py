@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from graphiti_pkm.capabilities.history.requests import UpdateEntity
+from graphiti_pkm.core.facts.observations import TYPE
 from graphiti_pkm.core.facts.parsed_facts import MAX_NAME, is_me
 from graphiti_pkm.core.model.labels import as_label
 from graphiti_pkm.core.model.names import display_name, name_key, normalise_name
@@ -116,6 +117,7 @@ def plan_update(asked: Asked, found: Found) -> EntityChange:
         update={
             "name": asked.name or entity.name,
             "label": asked.label or entity.label,
+            "attributes": _attributes(entity, asked.label),
             **({} if asked.summary is None else {"summary": asked.summary, "summary_by_model": False}),
         }
     )
@@ -133,6 +135,12 @@ def plan_update(asked: Asked, found: Found) -> EntityChange:
         ),
         state_of(changed, after, not_same_as=told_apart, linked=new_links, unlinked=asked.unlink),
     )
+
+
+def _attributes(entity: Entity, label: str | None) -> dict[str, object]:
+    """Without the type as it was sent, if another one is given now."""
+    is_new = label is not None and label != entity.label
+    return {name: value for name, value in entity.attributes.items() if name != TYPE or not is_new}
 
 
 def plan_undo(event: EntityChange, found: Found) -> EntityChange:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from graphiti_pkm.core.model.labels import as_label
 from graphiti_pkm.core.model.records import Entity, Fact
 
 OBSERVATION = "OBSERVATION"
@@ -23,6 +24,8 @@ def joining(facts: Iterable[Fact]) -> list[Fact]:
 
 
 def type_of(entity: Entity) -> str:
-    """The type as it was sent, else the label; "Entity" where nobody gave one."""
+    """The type as it was sent, unless the label was changed since; "Entity" where nobody gave one."""
     given = entity.attributes.get(TYPE)
-    return given if isinstance(given, str) and given else entity.label or "Entity"
+    if isinstance(given, str) and given and entity.label in {None, as_label(given)}:
+        return given
+    return entity.label or "Entity"
