@@ -102,8 +102,8 @@ def _entries(db: sqlite3.Connection, episode_uuids: Sequence[str], group_ids: Se
 _NAMED = """(NOT EXISTS (SELECT 1 FROM name k WHERE k.entity_uuid = {uuid})
   OR EXISTS (SELECT 1 FROM name k WHERE k.entity_uuid = {uuid} AND k.is_linkable))"""
 """Not a value, a measure or the person."""
-_OPEN = f"""f.source_uuid <> f.target_uuid AND f.group_id = :group AND f.kind <> 'plan' AND NOT f.voided
-  AND f.created_at <= :recorded_until AND (f.expired_at IS NULL OR f.expired_at > :recorded_until)
+_OPEN = f"""f.source_uuid <> f.target_uuid AND +f.group_id = :group AND f.kind <> 'plan' AND NOT f.voided
+  AND +f.created_at <= :recorded_until AND (f.expired_at IS NULL OR f.expired_at > :recorded_until)
   AND coalesce(f.invalid_at, {DUSK}) > :now AND coalesce(f.valid_at, :now) <= :now"""
 _AT = "min(coalesce(f.valid_at, f.reference_time, f.created_at), :now)"
 _OF_PROJECT = "JOIN entry y ON y.uuid = m.episode_uuid WHERE m.entity_uuid = n.uuid AND y.project_uuid IS NOT NULL"
