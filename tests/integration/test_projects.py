@@ -1,6 +1,8 @@
 """Projects and entries in a real data directory: forgotten, deleted, rebuilt and found by meaning."""
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -8,11 +10,12 @@ from tests.integration.planted import files_with
 from tests.storm.dump import Dump, differences, dump
 
 from graphiti_pkm.bootstrap import Memory, open_memory
-from graphiti_pkm.capabilities.explore.requests import GetEpisodes
+from graphiti_pkm.capabilities.explore.requests import GetEntityTimeline, GetEpisodes
 from graphiti_pkm.capabilities.explore.tools import EXPLORING
 from graphiti_pkm.capabilities.forget.models import ForgetResponse
 from graphiti_pkm.capabilities.forget.requests import DeleteEpisode, Forget
 from graphiti_pkm.capabilities.forget.tools import DELETING, FORGETTING
+from graphiti_pkm.capabilities.projects.assembly import PROJECTS as PROJECTS_PART
 from graphiti_pkm.capabilities.projects.models import EntryResponse
 from graphiti_pkm.capabilities.projects.requests import (
     CreateEntry,
@@ -26,6 +29,9 @@ from graphiti_pkm.capabilities.projects.requests import (
 from graphiti_pkm.capabilities.projects.tools import ENTRIES, ENTRY_SEARCH, MEMORIES, PROJECTS
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.graph.queries.values import Query
+from graphiti_pkm.storage.graph.store import GraphStore
+from graphiti_pkm.storage.journal.connection import MEMORY
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -140,3 +146,37 @@ async def test_an_entry_is_unchanged_embedded_and_found_without_shared_words(tmp
         assert str(page.episodes[0].content) == text[:20_000]
         (stored,) = await memory.context.graph.records.get_episodes([entry.entry_id], ["default"])
         assert stored.content == text
+
+
+async def test_first_and_last_seen_are_those_of_the_notes_and_not_of_the_writing(tmp_path: Path) -> None:
+    async with open_memory(Settings(data_dir=tmp_path)) as memory:
+        await memory.services[PROJECTS].create_project(LOCAL, CreateProject(name="Momento"))
+        for day in ("2025-03-01", "2025-01-05", "2025-02-01"):
+            await enter(memory, f"Tom came on {day}.", entities=[{"name": "Tom"}], timestamp=day)
+        asked = GetProjectMemories(project_id="Momento", relevance_threshold=0)
+        (tom,) = (await memory.services[MEMORIES].get_project_memories(LOCAL, asked)).primary
+        timeline = await memory.services[EXPLORING].get_entity_timeline(LOCAL, GetEntityTimeline(entity_uuid=tom.uuid))
+        assert str(timeline.first_mention).startswith("2025-01-05")
+        assert (str(timeline.last_mention)[:10], str(tom.last_seen)[:10]) == ("2025-03-01", "2025-03-01")
+
+
+async def test_entries_are_found_by_project_and_time_through_an_index(tmp_path: Path) -> None:
+    async with open_memory(Settings(data_dir=tmp_path)) as memory:
+        await begin(memory)
+    with closing(sqlite3.connect(tmp_path / MEMORY)) as db:
+        asked = "SELECT uuid FROM entry WHERE project_uuid = ? ORDER BY valid_at DESC, uuid LIMIT 20"
+        plan = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {asked}", ("x",))]
+    assert plan == ["SEARCH entry USING COVERING INDEX entry_project (project_uuid=?)"]
+
+
+async def test_neo4j_has_the_indexes_of_entries(neo4j_graph: GraphStore) -> None:
+    assert await neo4j_graph.part(PROJECTS_PART).entries([], ["default"]) == {}
+    text = "SHOW INDEXES YIELD name, labelsOrTypes, properties RETURN name, labelsOrTypes AS labels, properties"
+    (found,) = await (await neo4j_graph.database()).read(Query("test", text, {}))
+    indexed = {(label, tuple(row["properties"] or ())) for row in found for label in row["labels"] or ()}
+    assert {
+        ("Episodic", ("valid_at",)),
+        ("EntryRecord", ("project_uuid",)),
+        ("EntryRecord", ("project_uuid", "valid_at")),
+        ("EntryRecord", ("uuid",)),
+    } <= indexed
