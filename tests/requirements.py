@@ -24,6 +24,11 @@ ROWS: frozenset[str] = frozenset(
     + _rows("C", 16, range(17, 23), 24, 25, 27, 28, 31, 41, range(43, 46), range(51, 57))
     + _rows("K-", range(1, 5), range(7, 12), 50)
     + _rows("E-", 11, 12, 14, 15, 32, 50, range(67, 74), 75, 94, 97)  # analyses
+    + _rows("M-", 2, 3, 4, 5, 10, 11, 12, 16, range(18, 25), range(26, 33))  # projects
+    + _rows("M-", range(34, 40), range(41, 60))
+    + _rows("M-", 74, 75, 76, 77, 79, 100, 102, 104, 107, 108, 109, 110)
+    + _rows("C", 26)
+    + _rows("T", 40, 41, range(45, 51))
     + _rows("T", 65, 73)
     + _rows("E-", range(2, 5), 6, 13, range(15, 37), range(38, 46))  # scratch graphs
     + _rows("E-", range(47, 50), range(51, 61), range(62, 67), 74, range(84, 90), 102, 103)
@@ -43,7 +48,7 @@ MOST_ROWS_A_TEST = 3
 
 SHOWN_BY: Mapping[str, Mapping[str, str]] = {
     "acceptance/test_hub.py": {
-        "test_all_facts_of_a_hub_come_back_exactly_once": "G-39 T15",
+        "test_all_facts_of_a_hub_come_back_exactly_once": "G-39 T15 M-102",
     },
     "acceptance/test_journal.py": {
         "test_timeline_totals_of_ten_names_equal_an_independent_count": "G-33 G-20",
@@ -76,6 +81,10 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
     "contracts/test_graph_embedding.py": {
         "test_new_vectors_go_to_what_has_none_and_leave_others": "C51",
         "test_after_a_change_of_model_only_vectors_of_the_new_dimension_are_there": "C51 T42",
+    },
+    "contracts/test_graph_projects.py": {
+        "test_a_project_is_read_with_its_entity_its_entries_and_the_last_of_them": "T40",
+        "test_episodes_are_filtered_by_entry_project_and_type_before_the_page_is_cut": "T41",
     },
     "contracts/test_journal_embedding.py": {
         "test_the_first_model_is_recorded_and_stays": "C51",
@@ -171,6 +180,14 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
     "integration/test_api_embedder.py": {
         "test_the_request_names_model_and_dimension_and_vectors_come_in_order_with_length_one": "M-71 T42",
         "test_every_configuration_of_the_page_works": "M-71 M-88",
+    },
+    "integration/test_projects.py": {
+        "test_a_rebuild_gives_the_same_projects_entries_pins_and_memories": "M-29",
+        "test_an_entry_goes_with_its_episode_and_the_project_with_its_entity": "M-28",
+        "test_an_entry_is_unchanged_embedded_and_found_without_shared_words": "M-02 M-05",
+        "test_first_and_last_seen_are_those_of_the_notes_and_not_of_the_writing": "M-16 T49",
+        "test_entries_are_found_by_project_and_time_through_an_index": "M-77 M-79",
+        "test_neo4j_has_the_indexes_of_entries": "M-76 M-77",
     },
     "integration/test_summaries.py": {
         "test_a_saga_is_summarised_in_steps": "G-65",
@@ -386,6 +403,15 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
     "protocol/test_metrics.py": {
         "test_no_person_group_uuid_or_text_is_in_the_figures": "G-78",
     },
+    "protocol/test_projects.py": {
+        "test_the_toolset_lists_its_tools_and_says_which_only_read": "M-34 M-42 M-50",
+        "test_a_parameter_has_its_default_and_its_range": "M-45 M-46 M-56",
+        "test_what_is_required": "M-35 M-51 M-55",
+        "test_a_project_is_kept_apart_and_an_overview_is_one_call": "M-03 M-107 M-108",
+        "test_what_happened_in_a_period_comes_in_order_and_an_entry_leads_to_its_entities_and_back": "M-04 M-26 M-31",
+        "test_a_later_question_finds_entries_by_meaning_with_the_entities_that_matter": "M-110 M-49",
+        "test_bad_input_is_an_error_that_says_what_fits_and_stores_nothing": "M-36 M-43",
+    },
     "protocol/test_reasoning_edges.py": {
         "test_a_relation_is_one_call_in_natural_names": "E-04",
         "test_two_relations_between_the_same_nodes_are_two_edges": "E-61 T54 C38",
@@ -520,6 +546,39 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
     "unit/capabilities/forget/test_deleting.py": {
         "test_an_episode_takes_only_what_nothing_else_supports": "T30",
         "test_an_unknown_or_malformed_episode_is_an_error_and_a_second_delete_says_it_is_gone": "G-67",
+    },
+    "unit/capabilities/projects/test_entries.py": {
+        "test_an_entry_is_one_write_of_an_episode_with_its_record": "M-12 M-11 M-41",
+        "test_project_by_name_and_by_uuid_is_the_same_and_an_entry_needs_none": "M-37",
+        "test_an_unknown_project_stores_nothing_and_names_near_ones": "M-37",
+        "test_each_type_is_kept_and_meeting_notes_is_meeting": "M-10 C26",
+        "test_the_worked_example_of_the_authentication_module": "M-109 M-32 M-104",
+        "test_known_names_are_linked_unless_no_entities_are_to_be_extracted": "M-38",
+        "test_with_a_model_an_entry_is_queued_for_it_unless_none_is_to_read_it": "M-38 M-41",
+        "test_the_context_is_the_newest_page_in_order_of_time_and_pages_on_to_older_ones": "M-52 M-27",
+        "test_a_late_entry_with_an_older_date_comes_in_its_place": "M-30 T49",
+        "test_an_unknown_name_gives_near_ones_and_a_uuid_and_me_are_known": "M-51 T50",
+    },
+    "unit/capabilities/projects/test_entry_search.py": {
+        "test_only_what_reaches_the_threshold_is_returned_and_the_nearest_below_are_told": "M-46 M-47 T41",
+        "test_of_equal_similarity_the_newest_comes_first": "M-47",
+        "test_a_project_gives_as_many_as_asked_for_whatever_is_nearer_in_others": "M-44 M-45",
+        "test_without_a_model_words_are_searched_without_a_similarity_and_a_threshold": "M-48",
+    },
+    "unit/capabilities/projects/test_memories.py": {
+        "test_the_weights_of_the_terms": "M-74",
+        "test_each_term_is_from_zero_to_one": "M-75 T47",
+        "test_what_the_project_says_itself_is_primary_and_the_rest_secondary_above_the_threshold": "M-54 M-57 M-58",
+        "test_without_cross_project_secondary_is_empty": "M-56 T48",
+        "test_scores_fade_with_time_and_a_pin_lifts_them": "M-18 M-29 M-100",
+    },
+    "unit/capabilities/projects/test_projects.py": {
+        "test_a_project_is_one_write_an_entity_and_a_fact_of_its_status": "M-19 M-20 M-21",
+        "test_a_second_call_with_the_name_returns_the_project_as_it_is": "M-53 T46",
+        "test_metadata_may_come_as_a_text_and_is_empty_if_left_out": "M-24 M-39",
+        "test_a_new_status_ends_the_former_one_which_stays_known": "M-23",
+        "test_a_project_is_found_by_name_whole_uuid_and_its_first_characters": "T45",
+        "test_projects_are_listed_newest_first_in_pages_with_their_entries": "M-59 M-22",
     },
     "unit/capabilities/sagas/test_summaries.py": {
         "test_a_saga_is_summarised_by_one_write_and_again_only_with_what_is_new": "G-68",

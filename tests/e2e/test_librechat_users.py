@@ -69,12 +69,14 @@ def chats(node: Path, service: Served, secret: str) -> Iterator[dict[str, LibreC
 
 
 def told(chat: LibreChat, user: str) -> Records:
-    """Their dog or cat and its town."""
+    """Their dog or cat and its town, and a project of a name that both use, with an entry."""
     pet, town = WORDS[user]
     fact = {"source": pet, "relation": "LIVES_IN", "target": town, "fact": f"{pet} lives in {town}."}
     stored = json.loads(chat.call("add_memory", episode_body=f"My pet {pet} lives in {town}.", saga=town, facts=[fact]))
     found = json.loads(chat.call("search_nodes", names=[pet]))["nodes"][0]["uuid"]
-    return Records(GROUP, found, stored["facts"][0]["uuid"], stored["episode_uuid"])
+    project = json.loads(chat.call("create_project", name="Pets", description=f"All of {pet}."))["project_id"]
+    chat.call("create_entry", content=f"{pet} was seen in {town}.", project_id="Pets", metadata={"town": town})
+    return Records(GROUP, found, stored["facts"][0]["uuid"], stored["episode_uuid"], project)
 
 
 def test_two_users_of_one_token_see_only_their_own_and_no_call_takes_long(

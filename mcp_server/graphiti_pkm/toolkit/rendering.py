@@ -40,8 +40,14 @@ _TIMES = frozenset(
         "expired_at",
         "first_mention",
         "last_mention",
+        "timestamp",
+        "last_entry",
+        "last_seen",
+        "created",
     }
 )
+_AS_GIVEN = "metadata"
+"""A field whose value is the caller's own: nothing in it is shortened."""
 _TOLD = {"told_start": "valid_at", "told_end": "invalid_at"}
 """Words of a date, and the date in whose place they stand."""
 _ITEMS = ("facts", "nodes", "episodes", "entities", "changes")
@@ -104,7 +110,7 @@ _WRITTEN: Mapping[TextForm, Callable[[Json], str]] = {"plain": _compact, "indent
 def _pruned(value: Any) -> Any:
     """The value without nulls and empty fields, at any depth."""
     if isinstance(value, dict):
-        items = ((key, _pruned(item)) for key, item in value.items())
+        items = ((key, item if key == _AS_GIVEN else _pruned(item)) for key, item in value.items())
         return {key: item for key, item in items if item is not None and item not in ("", [], {})}
     if isinstance(value, list):
         return [_pruned(item) for item in value]
@@ -244,7 +250,10 @@ def _with_short_times(value: Any, zone: tzinfo, key: str = "") -> Any:
     """
     if isinstance(value, dict):
         told = {date: value[words] for words, date in _TOLD.items() if words in value}
-        short = {name: _with_short_times(item, zone, name) for name, item in (value | told).items()}
+        short = {
+            name: item if name == _AS_GIVEN else _with_short_times(item, zone, name)
+            for name, item in (value | told).items()
+        }
         return {name: item for name, item in short.items() if name not in _TOLD}
     if isinstance(value, list):
         return [_with_short_times(item, zone) for item in value]
@@ -263,7 +272,7 @@ def _items(data: Json) -> Iterator[Json]:
 
 
 def _is_uuid_field(key: str) -> bool:
-    return key in {"uuid", "replaced_by"} or key.endswith("_uuid")
+    return key in {"uuid", "replaced_by", "entry_id", "project_id"} or key.endswith("_uuid")
 
 
 def _uuids(value: Any) -> Iterator[str]:
@@ -298,7 +307,9 @@ def _common(one: str, other: str) -> int:
 
 def _with_short_uuids(value: Any, forms: dict[str, str], key: str = "") -> Any:
     if isinstance(value, dict):
-        return {name: _with_short_uuids(item, forms, name) for name, item in value.items()}
+        return {
+            name: item if name == _AS_GIVEN else _with_short_uuids(item, forms, name) for name, item in value.items()
+        }
     if isinstance(value, list):
         return [_with_short_uuids(item, forms, key if isinstance(item, str) else "") for item in value]
     if isinstance(value, str) and (_is_uuid_field(key) or key in _UUID_LISTS):

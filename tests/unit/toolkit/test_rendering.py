@@ -279,3 +279,10 @@ def test_dates_stand_in_the_text_as_they_were_told_and_beside_the_instant_in_the
         assert (shown["valid_at"], shown["invalid_at"]) == ("2017", "autumn 2020")
         assert "told_start" not in shown
         assert (said["valid_at"], said["told_start"]) == ("2017-01-01T00:00:00+00:00", "2017")
+
+
+def test_metadata_are_shown_as_they_were_given() -> None:
+    given = {"uuid": ONE, "at": "2026-03-01T00:00:00+00:00", "nothing": None, "empty": ""}
+    data = {"entry_id": ONE, "timestamp": "2026-03-01T00:00:00+00:00", "metadata": given}
+    assert json.loads(text_of(data)) == {"entry_id": ONE[:8], "timestamp": "2026-03-01", "metadata": given}
+    assert json.loads(text_of({"entry_id": ONE, "metadata": {}})) == {"entry_id": ONE[:8]}

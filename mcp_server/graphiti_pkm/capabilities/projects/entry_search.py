@@ -7,6 +7,7 @@ from graphiti_pkm.capabilities.projects.lookups import ProjectLookups, entry_vie
 from graphiti_pkm.capabilities.projects.models import EntrySearchResponse, EntryView, NearEntry
 from graphiti_pkm.capabilities.projects.requests import SearchEntriesSemantic
 from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.projects import ProjectRow
 from graphiti_pkm.core.model.queries import EntryFilter, EpisodeFilter, EpisodeHit, Window
 from graphiti_pkm.core.model.records import Entry, Episode
@@ -83,9 +84,12 @@ class EntrySearch(ProjectLookups):
     async def _entities_of(
         self, episodes: Sequence[Episode], held: Mapping[str, Entry], group: str, project: ProjectRow | None
     ) -> dict[str, list[str]]:
-        """Names of the entities of each, those that matter most to the project first."""
+        """Names of the entities of each, those that matter most to the project first; not of values and the person."""
         uuids = [one.uuid for one in episodes]
         found, _ = await self._graph.episodes.episode_entities(uuids, [group], Window(limit=_ENTITIES))
+        names = await self._graph.records.get_names([name_key(group, one.name) for one in found])
+        unnamed = {name.entity_uuid for name in names.values() if not name.is_linkable}
+        found = [one for one in found if one.uuid not in unnamed]
         pairs = await self._graph.records.mentioned([(uuid, one.uuid) for uuid in uuids for one in found])
         asked = [project.project.uuid] if project else [held[uuid].project_uuid for uuid in uuids]
         orders = {one: await self._order(one, group) for one in list(dict.fromkeys(asked))[:_PROJECTS] if one}

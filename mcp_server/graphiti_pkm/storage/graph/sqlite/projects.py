@@ -102,17 +102,17 @@ def _entries(db: sqlite3.Connection, episode_uuids: Sequence[str], group_ids: Se
 _NAMED = """(NOT EXISTS (SELECT 1 FROM name k WHERE k.entity_uuid = {uuid})
   OR EXISTS (SELECT 1 FROM name k WHERE k.entity_uuid = {uuid} AND k.is_linkable))"""
 """Not a value, a measure or the person."""
-_OPEN = f"""f.source_uuid <> f.target_uuid AND f.group_id = :group AND f.kind <> 'plan' AND NOT f.voided
-  AND f.created_at <= :recorded_until AND (f.expired_at IS NULL OR f.expired_at > :recorded_until)
+_OPEN = f"""f.source_uuid <> f.target_uuid AND +f.group_id = :group AND f.kind <> 'plan' AND NOT f.voided
+  AND +f.created_at <= :recorded_until AND (f.expired_at IS NULL OR f.expired_at > :recorded_until)
   AND coalesce(f.invalid_at, {DUSK}) > :now AND coalesce(f.valid_at, :now) <= :now"""
 _AT = "min(coalesce(f.valid_at, f.reference_time, f.created_at), :now)"
 _OF_PROJECT = "JOIN entry y ON y.uuid = m.episode_uuid WHERE m.entity_uuid = n.uuid AND y.project_uuid IS NOT NULL"
 _SCORED = f"""WITH mentioned AS MATERIALIZED (
-    SELECT m.entity_uuid AS uuid, count(*) AS mentions, max(m.valid_at) AS last
-    FROM entry y CROSS JOIN mention m ON m.episode_uuid = y.uuid
-    WHERE y.project_uuid = :project AND m.entity_uuid <> :project AND m.recorded_at <= :recorded_until
-      AND m.created_at <= :recorded_until AND {_NAMED.format(uuid="m.entity_uuid")}
-    GROUP BY m.entity_uuid),
+    SELECT * FROM (SELECT m.entity_uuid AS uuid, count(*) AS mentions, max(m.valid_at) AS last
+      FROM entry y CROSS JOIN mention m ON m.episode_uuid = y.uuid
+      WHERE y.project_uuid = :project AND m.entity_uuid <> :project AND m.recorded_at <= :recorded_until
+        AND m.created_at <= :recorded_until
+      GROUP BY m.entity_uuid LIMIT -1) g WHERE {_NAMED.format(uuid="g.uuid")}),
   linked AS MATERIALIZED (
     SELECT uuid, count(DISTINCT other) AS connections, max(at) AS last FROM (
       SELECT f.source_uuid AS uuid, o.uuid AS other, {_AT} AS at
@@ -151,32 +151,44 @@ def _relevant(
         "pins": as_list(wanted.pins),
         "archived": as_list(wanted.archived),
     }
-    counted = db.execute(
-        f"""{_SCORED} SELECT (SELECT mentions FROM most) AS most, is_primary, sum(score >= :threshold) AS total,
-          sum(score < :threshold) AS below FROM scored GROUP BY is_primary""",
+    pages = [
+        _page_of(parameters, window, is_primary=is_primary)
+        for is_primary, window in ((1, primary), (0, secondary))
+        if window is not None
+    ]
+    found = db.execute(
+        f"""{_SCORED}, counted AS (SELECT is_primary, sum(score >= :threshold) AS total,
+              sum(score < :threshold) AS below
+            FROM scored GROUP BY is_primary)
+          SELECT is_primary, NULL AS uuid, '' AS name, NULL AS label, total AS mentions, below AS connections,
+            0 AS is_pinned, NULL AS last, (SELECT mentions FROM most) AS score FROM counted {" ".join(pages)}""",
         parameters,
     ).fetchall()
-    totals = {bool(row["is_primary"]): (row["total"], row["below"]) for row in counted}
-    parts = []
-    for is_primary, window in ((True, primary), (False, secondary)):
-        total, below = totals.get(is_primary, (0, 0))
-        found = _scored_page(db, parameters, window, is_primary=is_primary) if window is not None and total else ()
-        parts.append(RelevantPart(entities=tuple(map(_scored, found)), total=total, below=below))
-    return RelevanceParts(primary=parts[0], secondary=parts[1], most_mentions=counted[0]["most"] if counted else 0)
+    totals = {row["is_primary"]: row for row in found if row["uuid"] is None}
+    parts = [
+        RelevantPart(
+            entities=tuple(_scored(row) for row in found if row["uuid"] and row["is_primary"] == part),
+            total=totals[part]["mentions"] if part in totals else 0,
+            below=totals[part]["connections"] if part in totals else 0,
+        )
+        for part in (1, 0)
+    ]
+    most = max((row["score"] for row in totals.values()), default=0)
+    return RelevanceParts(primary=parts[0], secondary=parts[1], most_mentions=most)
 
 
-def _scored_page(
-    db: sqlite3.Connection, parameters: dict[str, object], window: Window, *, is_primary: bool
-) -> list[Row]:
+def _page_of(parameters: dict[str, object], window: Window, *, is_primary: int) -> str:
+    """The statement's part for a page; its parameters are added."""
     further = ""
     if window.after is not None:
-        further = "AND (score < :c0 OR (score = :c0 AND (name, uuid) > (:c1, :c2)))"
-        parameters = {**parameters, **{f"c{place}": key for place, key in enumerate(window.after)}}
-    return db.execute(
-        f"""{_SCORED} SELECT * FROM scored WHERE is_primary = :part AND score >= :threshold {further}
-        ORDER BY score DESC, name, uuid LIMIT :limit""",
-        {**parameters, "part": int(is_primary), "limit": window.limit},
-    ).fetchall()
+        keys = [f"c{is_primary}{place}" for place in range(3)]
+        further = "AND (score < :{0} OR (score = :{0} AND (name, uuid) > (:{1}, :{2})))".format(*keys)
+        parameters.update(zip(keys, window.after, strict=True))
+    parameters[f"limit{is_primary}"] = window.limit
+    return f"""UNION ALL SELECT * FROM (
+      SELECT is_primary, uuid, name, label, mentions, connections, is_pinned, last, score FROM scored
+      WHERE is_primary = {is_primary} AND score >= :threshold {further}
+      ORDER BY score DESC, name, uuid LIMIT :limit{is_primary})"""
 
 
 def _scored(row: Row) -> Relevant:
