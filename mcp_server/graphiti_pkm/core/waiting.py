@@ -1,7 +1,9 @@
 """Waiting in background loops and for threads."""
 
 import asyncio
+import contextvars
 from collections.abc import Callable
+from functools import partial
 from typing import ParamSpec, TypeVar
 
 _P = ParamSpec("_P")
@@ -23,7 +25,8 @@ async def in_thread(function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwa
 
     A thread cannot be stopped: whoever holds a lock for it must not let go before it is done.
     """
-    running = asyncio.ensure_future(asyncio.to_thread(function, *args, **kwargs))
+    work = partial(contextvars.copy_context().run, function, *args, **kwargs)
+    running = asyncio.get_running_loop().run_in_executor(None, work)
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:
