@@ -34,6 +34,11 @@ async def in_thread(function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwa
         raise
 
 
+async def in_thread_if(is_long: bool, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    """As ``in_thread`` if it takes long; what is done at once takes less than to hand it to a thread."""
+    return await in_thread(function, *args, **kwargs) if is_long else function(*args, **kwargs)
+
+
 class Signal:
     """Wakes everybody who waits for the next change."""
 
