@@ -1,7 +1,9 @@
 """Waiting in background loops and for threads."""
 
 import asyncio
+import contextvars
 from collections.abc import Callable
+from functools import partial
 from typing import ParamSpec, TypeVar
 
 _P = ParamSpec("_P")
@@ -23,12 +25,18 @@ async def in_thread(function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwa
 
     A thread cannot be stopped: whoever holds a lock for it must not let go before it is done.
     """
-    running = asyncio.ensure_future(asyncio.to_thread(function, *args, **kwargs))
+    work = partial(contextvars.copy_context().run, function, *args, **kwargs)
+    running = asyncio.get_running_loop().run_in_executor(None, work)
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:
         await asyncio.wait([running])
         raise
+
+
+async def in_thread_if(is_long: bool, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    """As ``in_thread`` if it takes long; what is done at once takes less than to hand it to a thread."""
+    return await in_thread(function, *args, **kwargs) if is_long else function(*args, **kwargs)
 
 
 class Signal:

@@ -17,7 +17,7 @@ WORDS_FOR_NOW = "found by words only until the embedding model answers again (em
 
 async def embed_by_text(embedder: Embedder, texts: Sequence[str]) -> dict[str, Vector] | None:
     """Vectors by text; None without a model that answers in time. Full-text search works without vectors."""
-    if not await embedder.available():
+    if not texts and not await embedder.available():
         return None
     try:
         async with asyncio.timeout(MOST_SECONDS):

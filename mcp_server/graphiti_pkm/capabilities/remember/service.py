@@ -40,8 +40,8 @@ from graphiti_pkm.core.model.times import shifted
 from graphiti_pkm.core.progress import Progress, no_progress
 from graphiti_pkm.core.reading.dependents import DependentsReader
 from graphiti_pkm.core.reading.receipts import Receipts, in_words
-from graphiti_pkm.core.reading.snapshot import LONG_TEXT, Snapshot, SnapshotReader
-from graphiti_pkm.core.waiting import in_thread
+from graphiti_pkm.core.reading.snapshot import LONG_TEXT, Snapshot, SnapshotReader, is_long
+from graphiti_pkm.core.waiting import in_thread, in_thread_if
 from graphiti_pkm.embedding.write_vectors import embed_by_text, why_no_vectors
 from graphiti_pkm.errors import ConflictingContent, NotAllowed, PkmError, Unavailable, WriteFailed
 from graphiti_pkm.storage.commit import Committer
@@ -125,8 +125,9 @@ class Writing:
         group_id = self._groups.one(caller, request.group_id)
         person = self._persons.called(caller)
         now, zone = self._context.now(), self._context.settings.zone
-        parsed = await in_thread(read_request, request, person, now, zone)
-        digest = await in_thread(request_hash, request, group_id)
+        takes_long = is_long(request)
+        parsed = await in_thread_if(takes_long, read_request, request, person, now, zone)
+        digest = await in_thread_if(takes_long, request_hash, request, group_id)
         try:
             parsed = await self._with_own_uuid(parsed, group_id, caller)
             answer = await self._earlier(parsed, digest) or await self._store(
@@ -192,7 +193,7 @@ class Writing:
         spans = await _split(parsed.body)
         known = await self._reader.known_names(group_id, parsed, person)
         while True:
-            texts = await in_thread(_texts, parsed, spans, person, group_id, known)
+            texts = await in_thread_if(is_long(parsed), _texts, parsed, spans, person, group_id, known)
             vectors = await embed_by_text(self._context.embedder, texts)
             answer = await self._store_embedded(
                 parsed, spans, group_id, caller, digest, vectors, addition, is_last=not known
@@ -240,7 +241,7 @@ class Writing:
                 answer = await in_thread(
                     write_answer, parsed, plan, snapshot, linked, public, settings.zone, note, has_model=has_model
                 )
-                intent = await in_thread(plan.intent, parsed, mentions, jobs, new_uuid)
+                intent = await in_thread_if(is_long(parsed), plan.intent, parsed, mentions, jobs, new_uuid)
                 intent = intent.model_copy(update=added)
                 if place is not None:
                     intent = with_saga(intent, place, plan.episode, new_uuid)
@@ -248,7 +249,7 @@ class Writing:
                     teller = self._persons.account_name(caller)
                     job = extract_job(parsed.steering, plan.episode.uuid, teller, new_uuid)
                     intent = intent.model_copy(update={"extractions": (job,)})
-                shown = await in_thread(answer.model_dump, mode="json")
+                shown = await in_thread_if(is_long(parsed), answer.model_dump, mode="json")
                 await self._committer.commit(intent, plan.vectors, digest, shown)
             except BaseException:
                 self._books.forget(group_id)  # the cache may contain names that were not stored

@@ -20,13 +20,16 @@ from graphiti_pkm.core.model.date_phrases import START_WORDS
 from graphiti_pkm.core.model.names import measure_key, name_key
 from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import HAS_GOAL, Entity, Fact, Name, Vector, in_order
-from graphiti_pkm.core.model.requests import ME
+from graphiti_pkm.core.model.requests import ME, AddMemory
 from graphiti_pkm.core.ports.graph import Graph
-from graphiti_pkm.core.waiting import in_thread
+from graphiti_pkm.core.waiting import in_thread, in_thread_if
 
 LONG_TEXT = 20_000
 """Texts from this length on are processed off the event loop."""
 
+_BRIEF = 2_000
+_FEW = 10
+"""Characters, and entities with facts, of a call that is read faster than it is handed to a thread."""
 _RELATIONS = 1_000
 _REPLACEABLE_EACH = 200
 _CONFLICTING_EACH = 20
@@ -84,6 +87,12 @@ class Snapshot:
     """Whether the group had any names before the call."""
 
 
+def is_long(told: AddMemory | ParsedRequest) -> bool:
+    """Whether a call is to be read off the event loop."""
+    body = told.body if isinstance(told, ParsedRequest) else told.episode_body
+    return len(body) > _BRIEF or len(told.entities or ()) + len(told.facts or ()) > _FEW
+
+
 class SnapshotReader:
     """Reads what one call needs."""
 
@@ -97,7 +106,7 @@ class SnapshotReader:
         if not named:
             return {}
         return await self._graph.records.get_names(
-            await in_thread(lambda: [name_key(group_id, one) for one in (*named, ME)])
+            await in_thread_if(is_long(parsed), lambda: [name_key(group_id, one) for one in (*named, ME)])
         )
 
     async def read(
@@ -107,11 +116,11 @@ class SnapshotReader:
         names, known, relations = await asyncio.gather(
             self.known_names(group_id, parsed, person), self._books.of(group_id), self._relations(group_id, parsed)
         )
-        new = await in_thread(_new_names, group_id, parsed, person, names)
+        new = await in_thread_if(is_long(parsed), _new_names, group_id, parsed, person, names)
         named = await _named_in(known, parsed, new)
         mentioned, parts = named.mentioned, named.parts
         reading = _Reading(self._graph, group_id, parsed, person, names)
-        matched, given = await in_thread(_given_in, group_id, names_in(parsed, person), names)
+        matched, given = await in_thread_if(is_long(parsed), _given_in, group_id, names_in(parsed, person), names)
         others = mentioned.union(matched)
         parts = {
             word: uuid for word, uuid in parts.items() if uuid not in others and given.isdisjoint(word_forms(word))
@@ -136,7 +145,7 @@ class SnapshotReader:
             reading.ended_by(facts),
             reading.unlike(relations, entities, now),
             reading.alike(known, nearest),
-            self._graph.records.apart(await in_thread(_claimed, group_id, parsed, names)),
+            self._graph.records.apart(await in_thread_if(is_long(parsed), _claimed, group_id, parsed, names)),
         )
         if joined := sorted({name.entity_uuid for name in series_names.values()}.difference(matched)):
             entities = [*entities, *await self._graph.records.get_entities(joined, [group_id])]

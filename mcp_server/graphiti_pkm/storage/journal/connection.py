@@ -1,18 +1,17 @@
 """A SQLite connection to the journal with its own thread, and plain error messages."""
 
-import asyncio
 import contextlib
 import os
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeVar
 
 from graphiti_pkm.core.operating_system import TIMES_SHOW_WRITES, is_pinned, publish, replace, sync_directory, sync_path
+from graphiti_pkm.core.threads import Threads
 from graphiti_pkm.errors import ConfigurationError, DamagedStore, PkmError, Unavailable
 from graphiti_pkm.storage.journal.partial import partial, remove_temporary_files, sweep
 from graphiti_pkm.storage.journal.schema import MIGRATIONS, Migration, migrate
@@ -89,6 +88,7 @@ class JournalFile:
         """
         self.data_dir = data_dir
         self.path = data_dir / name
+        self._log = self.path.with_name(f"{name}-wal")
         self._holds_graph = name == MEMORY
         self._migrations = migrations
         self._owns_directory = owns_directory
@@ -140,9 +140,8 @@ class JournalFile:
     def _require_own(self, found: os.stat_result) -> None:
         if not found.st_size:
             raise damaged(self)
-        log = self.path.with_name(f"{self.path.name}-wal")
         try:
-            inode = log.stat().st_ino
+            inode = self._log.stat().st_ino
         except FileNotFoundError:
             inode = 0
         if self._ready_inode in {0, found.st_ino}:
@@ -151,8 +150,8 @@ class JournalFile:
             raise Unavailable(
                 f"Another file was put in the place of {self.path.name} in {self.data_dir} while this server was "
                 f"running. Nothing was stored. Put the former back; or, to use the other, end all servers of that "
-                f"directory, remove {log.name}, which belongs to the former, and start again. `graphiti-pkm restore` "
-                "does not need that."
+                f"directory, remove {self._log.name}, which belongs to the former, and start again. `graphiti-pkm "
+                "restore` does not need that."
             )
 
     def state(self) -> tuple[int, ...] | None:
@@ -160,9 +159,9 @@ class JournalFile:
         if not TIMES_SHOW_WRITES:
             return None
         found: list[int] = []
-        for suffix in ("", "-wal"):
+        for path in (self.path, self._log):
             try:
-                part = self.path.with_name(self.path.name + suffix).stat()
+                part = path.stat()
             except FileNotFoundError:
                 continue
             if abs(time.time_ns() - part.st_mtime_ns) < _COARSE_NANOSECONDS:
@@ -240,7 +239,7 @@ class Connection:
     def __init__(self, file: JournalFile, synchronous: Literal["FULL", "NORMAL"]) -> None:
         self._file = file
         self._synchronous = synchronous
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"journal-{synchronous.lower()}")
+        self._thread = Threads(1, f"journal-{synchronous.lower()}")
         self._connection: sqlite3.Connection | None = None
         self._inode = 0
         self._is_closed = False
@@ -249,11 +248,11 @@ class Connection:
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run ``work`` and return its result. Raises PkmErrors instead of SQLite's errors."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._do, work)
+        return await self._thread.run(lambda: self._do(work))
 
     async def disconnect(self) -> None:
         """Close the connection; the next call opens it again."""
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._disconnect)
+        await self._thread.run(self._disconnect)
 
     async def close(self) -> None:
         """Close for good; harmless when repeated."""
@@ -261,7 +260,7 @@ class Connection:
             return
         self._is_closed = True
         await self.disconnect()
-        self._thread.shutdown(wait=False)
+        self._thread.close(wait=False)
 
     def _do(self, work: Callable[[sqlite3.Connection], T]) -> T:
         with plain_errors(self._file):

@@ -8,11 +8,11 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Literal, TypeAlias, TypeVar
 
 from graphiti_pkm.core.ports.metrics import DATABASE_ERRORS, DATABASE_SECONDS, DATABASE_UNDER_WAY, UNCOUNTED, Metrics
+from graphiti_pkm.core.threads import Threads
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.storage.graph.sqlite import schema
 from graphiti_pkm.storage.journal.connection import SILENT, JournalFile, plain_errors
@@ -33,8 +33,8 @@ class SqliteFile:
         self._metrics = metrics
         self.silence = SILENT.format(data_dir=file.data_dir)
         """Why writes are refused if none comes back."""
-        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="sqlite-read")
-        self._writer = ThreadPoolExecutor(1, thread_name_prefix="sqlite-write")
+        self._readers = Threads(_READERS, "sqlite-read")
+        self._writer = Threads(1, "sqlite-write")
         self._local = threading.local()
         self._opened: list[sqlite3.Connection] = []
         self._preparing = threading.Lock()
@@ -42,15 +42,15 @@ class SqliteFile:
 
     async def read(self, ask: Callable[[sqlite3.Connection], _T]) -> _T:
         """The result of ``ask``, read from one snapshot. Raises Unavailable, DamagedStore, NewerSchema."""
-        return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, ask)
+        return await self._readers.run(lambda: self._read(ask))
 
     async def write(self, change: Callable[[sqlite3.Connection], _T]) -> _T:
         """The result of ``change``, once it is durable; if it raises, nothing is kept. Raises as ``read``."""
-        return await asyncio.get_running_loop().run_in_executor(self._writer, self._write, change)
+        return await self._writer.run(lambda: self._write(change))
 
     async def outside(self, act: Callable[[sqlite3.Connection], _T]) -> _T:
         """Does what ``write`` does, without a transaction: for VACUUM and its like."""
-        return await asyncio.get_running_loop().run_in_executor(self._writer, self._outside, act)
+        return await self._writer.run(lambda: self._outside(act))
 
     def within(self, connection: sqlite3.Connection, change: Callable[[sqlite3.Connection], _T]) -> _T:
         """The result of ``change``, run in a transaction that the journal began on its own connection."""
@@ -69,8 +69,8 @@ class SqliteFile:
         await asyncio.to_thread(self._close)
 
     def _close(self) -> None:
-        for pool in (self._readers, self._writer):
-            pool.shutdown(wait=True)
+        for threads in (self._readers, self._writer):
+            threads.close()
         for connection in self._opened:
             with suppress(sqlite3.Error):
                 connection.close()

@@ -9,7 +9,7 @@ import sqlite3
 
 from graphiti_pkm.errors import ConfigurationError, NewerSchema
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 OLDEST_SQLITE = (3, 37, 0)
 """The first version with STRICT tables."""
 
@@ -381,7 +381,11 @@ CREATE TRIGGER entry_moved AFTER UPDATE OF valid_at ON episode BEGIN
 END;
 """
 
-_MIGRATIONS = (_FIRST, _GRAPHITI, _UPDATES, _CAUSES, _STEMS, _TYPES, _PROJECTS)
+_SOURCES = """
+CREATE INDEX search_text_source ON search_text (part) WHERE part = 'source';
+"""
+
+_MIGRATIONS = (_FIRST, _GRAPHITI, _UPDATES, _CAUSES, _STEMS, _TYPES, _PROJECTS, _SOURCES)
 """The n-th leads from version n to n + 1; a published one never changes."""
 
 

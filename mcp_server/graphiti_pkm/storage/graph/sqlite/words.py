@@ -7,7 +7,7 @@ such a word gets a digit at its end, since the prefix makes it longer.
 """
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from graphiti_pkm.storage.graph.sqlite.values import EPISODE_COLUMNS, micros
 _LETTERS = {ENTITY: "n", EPISODE: "p", FACT: "f", COMMUNITY: "c"}
 _UNSTEMMED = 2
 """The most letters of a word that is never stemmed."""
+_MORE = 4
 
 
 def prefix(group_number: int, kind: str) -> str:
@@ -137,13 +138,66 @@ def search_episodes(
 def search(
     db: sqlite3.Connection, terms: Sequence[str], group_ids: Sequence[str], kind: str, found: Found, limit: int
 ) -> dict[str, float]:
-    """Hits of the rarer words, and of all words if these do not fill the limit; of equal weight the newest."""
+    """By the rarer words, and by all if these do not fill the limit; of equal weight the newest."""
     words = _asked(db, terms, group_ids, kind)
     if not words:
         return {}
+    best = _best_of_single_texts if _has_single_texts(db, kind) else _best
     rarer = deciding(words)
-    hits = _best(db, rarer, found, limit)
-    return hits if len(hits) >= limit or len(rarer) == len(words) else _best(db, words, found, limit)
+    hits = best(db, rarer, found, limit)
+    return hits if len(hits) >= limit or len(rarer) == len(words) else best(db, words, found, limit)
+
+
+def _has_single_texts(db: sqlite3.Connection, kind: str) -> bool:
+    """Whether each record of the kind has one text: entities have one for each name, some episodes one of a source."""
+    if kind == EPISODE:
+        return db.execute("SELECT 1 FROM search_text WHERE part = 'source' LIMIT 1").fetchone() is None
+    return kind == FACT
+
+
+def _best_of_single_texts(db: sqlite3.Connection, words: Sequence[_Word], found: Found, limit: int) -> dict[str, float]:
+    """As ``_best``. Only records that can be among the best are looked up, not all that have a word."""
+    each = " UNION ALL ".join(
+        f"SELECT rowid AS id, :weight{place} AS weight FROM word_index WHERE word_index MATCH :word{place}"
+        for place in range(len(words))
+    )
+    scores = {
+        row[0]: row[1]
+        for row in db.execute(f"SELECT id, sum(weight) FROM ({each}) GROUP BY id ORDER BY 2 DESC", _parameters(words))
+    }
+    hits: list[tuple[float, int, str]] = []
+    for ids in _levels(scores, limit):
+        looked_up = db.execute(
+            f"""SELECT h.id, h.uuid, {found.at} AS at FROM (SELECT t.id, t.record_uuid AS uuid
+              FROM json_each(:ids) i CROSS JOIN search_text t ON t.id = i.value) h
+            CROSS JOIN {found.table} WHERE {found.where}""",
+            {**found.parameters, "ids": values.as_list(ids)},
+        )
+        hits += [(-scores[row["id"]], -row["at"], row["uuid"]) for row in looked_up]
+        if len(hits) >= limit:
+            break
+    return {uuid: float(-score) for score, _, uuid in sorted(hits)[:limit]}
+
+
+def _levels(scores: Mapping[int, int], size: int) -> Iterator[list[int]]:
+    """Ids, best first, ``size`` and more at a time: those of one score are never parted."""
+    level: list[int] = []
+    last = None
+    for number, score in scores.items():
+        if len(level) >= size and score != last:
+            yield level
+            level, size = [], size * _MORE
+        level.append(number)
+        last = score
+    if level:
+        yield level
+
+
+def _parameters(words: Sequence[_Word]) -> dict[str, object]:
+    parameters: dict[str, object] = {}
+    for place, word in enumerate(words):
+        parameters |= {f"word{place}": word.expression, f"weight{place}": word.weight}
+    return parameters
 
 
 def _best(db: sqlite3.Connection, words: Sequence[_Word], found: Found, limit: int) -> dict[str, float]:
@@ -152,13 +206,10 @@ def _best(db: sqlite3.Connection, words: Sequence[_Word], found: Found, limit: i
         FROM word_index w CROSS JOIN search_text t ON t.id = w.rowid WHERE w.word_index MATCH :word{place}"""
         for place in range(len(words))
     )
-    parameters = dict(found.parameters)
-    for place, word in enumerate(words):
-        parameters |= {f"word{place}": word.expression, f"weight{place}": word.weight}
     hits = db.execute(
         f"""SELECT h.uuid, h.score FROM (SELECT uuid, sum(weight) AS score FROM ({each}) GROUP BY uuid) h
         CROSS JOIN {found.table} WHERE {found.where} ORDER BY h.score DESC, {found.at} DESC, h.uuid LIMIT :limit""",
-        {**parameters, "limit": limit},
+        {**found.parameters, **_parameters(words), "limit": limit},
     )
     return {row["uuid"]: float(row["score"]) for row in hits}
 

@@ -25,12 +25,25 @@ from tests.fakes import FakeEmbedder
 
 from graphiti_pkm.capabilities.explore.assembly import WALKS_PART
 from graphiti_pkm.capabilities.history.assembly import CHANGE_LISTS
+from graphiti_pkm.capabilities.search.assembly import NEIGHBOURS
 from graphiti_pkm.core.model.changes import ChangeFilter
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter, Window
 from graphiti_pkm.storage.graph.sqlite.store import SqliteGraph
 from graphiti_pkm.storage.journal.connection import MEMORY, JournalFile
 
-GROWS = ("entity", "episode", "fact", "name", "mention", "passage", "change", "vector", "search_text", "fact_episode")
+GROWS = (
+    "entity",
+    "episode",
+    "fact",
+    "name",
+    "mention",
+    "passage",
+    "change",
+    "vector",
+    "search_text",
+    "fact_episode",
+    "episode_stems",
+)
 NOW = at(2026, 6)
 FACTS = FactFilter(group_ids=(GROUP,), now=NOW)
 EPISODES = EpisodeFilter(group_ids=(GROUP,))
@@ -46,13 +59,16 @@ async def graph(tmp_path: Path) -> AsyncIterator[SqliteGraph]:
     await graph.close()
 
 
-def scans(statement: str, parameters: Any, connection: sqlite3.Connection) -> list[str]:
-    """Steps of the plan that look at all rows of a table that grows."""
+def scans(statement: str, parameters: Any, connection: sqlite3.Connection, *, by_uuid: bool = False) -> list[str]:
+    """Steps of the plan that look at all rows of a table that grows; ``by_uuid``: or at all episodes of a group."""
     plan = connection.execute(f"EXPLAIN QUERY PLAN {statement}", parameters).fetchall()
     details = [str(step[3]) for step in plan]
-    return [one for one in details if one.startswith("SCAN ") and one.split()[1] in GROWS]
+    whole = [one for one in details if one.startswith("SCAN ") and one.split()[1] in GROWS]
+    return whole + [one for one in details if by_uuid and "episode_time (group_id=?)" in one]
 
 
+BY_UUID = ("words of episodes", "places of episodes", "steps of sagas")
+"""Questions about single episodes, of which a group may have many."""
 QUESTIONS: dict[str, Callable[[SqliteGraph, str, str, str], Any]] = {
     "connections": lambda g, entity, _, __: g.facts.connections(entity, FACTS, PAGE),
     "current connections": lambda g, entity, _, __: g.facts.connections(
@@ -94,6 +110,9 @@ QUESTIONS: dict[str, Callable[[SqliteGraph, str, str, str], Any]] = {
     "search of entities": lambda g, _, __, ___: g.search.search_entities(["sarah"], ENTITIES, 5),
     "search of facts": lambda g, _, __, ___: g.search.search_facts(["knows"], FACTS, 5),
     "search of episodes": lambda g, _, __, ___: g.search.search_episodes(["berlin"], EPISODES, 5),
+    "words of episodes": lambda g, _, episode, __: g.search.episode_words([episode], ["berlin"], [], [GROUP]),
+    "places of episodes": lambda g, _, episode, __: g.episodes.episode_places([episode], [GROUP]),
+    "steps of sagas": lambda g, _, episode, __: g.part(NEIGHBOURS).saga_steps([episode], [GROUP]),
     "sagas of episodes": lambda g, _, episode, __: g.sagas.sagas_of_episodes([episode], [GROUP], []),
 }
 
@@ -126,7 +145,8 @@ async def test_a_question_reads_no_whole_table(graph: SqliteGraph, name: str, mo
 
         def execute(self, statement: str, parameters: Any = ()) -> Any:
             if statement.lstrip().startswith("SELECT"):
-                asked.append((statement, parameters, scans(statement, parameters, self._connection)))
+                found = scans(statement, parameters, self._connection, by_uuid=name in BY_UUID)
+                asked.append((statement, parameters, found))
             return self._connection.execute(statement, parameters)
 
     file = graph._opened.file
