@@ -1,6 +1,6 @@
 """Plans the facts of one call in order: created, recorded again, ended, corrected."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
@@ -102,7 +102,10 @@ class FactPlanner:
         pool = self._pool(parsed, source.uuid)
         replaced = self._replaced(parsed, source.uuid, target.uuid, pool)
         statuses = [*rules.other_statuses(parsed, pool), *goals.with_other_deadline(parsed, target.uuid, pool)]
+        first_instant = parsed.valid_at
         parsed = self._placed(parsed, replaced, statuses)
+        if parsed.valid_at is not None and parsed.valid_at != first_instant:
+            replaced = replace(replaced, facts=_holding_on(replaced.facts, parsed.valid_at))
         validity, reference_time = self._validity(parsed, replaced, pool, statuses)
         cause = self._cause(parsed)
         chosen = [*replaced.guessed, *self._still(statuses, validity.valid_at)]
@@ -151,8 +154,10 @@ class FactPlanner:
         """What is superseded is not accepted again: a status told without a date, by this note or before, is over."""
         known = [fact.reference_time for fact in standing if fact.valid_at is None and fact.reference_time is not None]
         last = max((at for at in known if at <= self._at.reference_time), default=None)
-        start = parsed.valid_at
-        return parsed if last is None or start is None or start >= last else replace(parsed, valid_at=last)
+        told = rules.parsed_start(parsed, self._at.zone)
+        if last is None or told is None or told.end > last:
+            return parsed
+        return replace(parsed, valid_at=last, start_words=None)
 
     def _pool(self, parsed: ParsedFact, source_uuid: str) -> list[Fact]:
         if parsed.kind == "reading" and parsed.measure is not None:
@@ -537,6 +542,11 @@ class FactPlanner:
                 confidential=True if is_marked else None,
             )
         )
+
+
+def _holding_on(facts: Iterable[Fact], at: datetime) -> tuple[Fact, ...]:
+    """Those of the facts that had not ended by an instant."""
+    return tuple(fact for fact in facts if fact.invalid_at is None or fact.invalid_at > at)
 
 
 def _shown(fact: Fact) -> tuple[object, ...]:

@@ -150,12 +150,24 @@ def parsed_end(parsed: ParsedFact, zone: tzinfo) -> DatePeriod | None:
     return None if parsed.invalid_at is None else date_at(parsed.invalid_at, parsed.end_words, zone, is_end=True)
 
 
+def end_of_fact(fact: Fact, zone: tzinfo) -> DatePeriod | None:
+    """The end of a known fact as it was told."""
+    at, words = fact.invalid_at, fact.attributes.get(END_WORDS)
+    return None if at is None else date_at(at, words, zone, is_end=True)
+
+
 def refines_end(parsed: ParsedFact, fact: Fact, zone: tzinfo) -> bool:
     """Whether a told end lies within the known, less precise one."""
-    if fact.voided or fact.invalid_at is None:
+    told, known = parsed_end(parsed, zone), end_of_fact(fact, zone)
+    if fact.voided or told is None or known is None or known.words is None:
         return False
-    told, known = parsed_end(parsed, zone), date_at(fact.invalid_at, fact.attributes.get(END_WORDS), zone, is_end=True)
-    return told is not None and known.words is not None and known.holds(told) and not told.holds(known)
+    return known.holds(told) and not told.holds(known)
+
+
+def repeats_end(parsed: ParsedFact, fact: Fact, zone: tzinfo) -> bool:
+    """Whether a call tells of a known fact, without a start, that it ended in the period in which it did."""
+    told, known = parsed_end(parsed, zone), end_of_fact(fact, zone)
+    return parsed.valid_at is None and told is not None and known is not None and told.holds(known)
 
 
 def may_be_same_start(parsed: ParsedFact, fact: Fact, zone: tzinfo) -> bool:
@@ -288,7 +300,7 @@ def find_duplicate(
                 return fact
             if is_coarse(parsed, fact, zone) and may_be_same_start(parsed, fact, zone):
                 return fact
-        elif overlap(start, validity.invalid_at, known_from(fact), fact.invalid_at):
+        elif overlap(start, validity.invalid_at, known_from(fact), fact.invalid_at) or repeats_end(parsed, fact, zone):
             return fact
     is_known = len(undated) == 1 and is_told_later(undated[0], reference_time)
     return undated[0] if is_known and gains_start(undated[0], parsed.valid_at) else None
