@@ -87,9 +87,11 @@ class FoundFactPlanner(FactPlanner):
         closed = replace(closed, ended=tuple(old for old in closed.ended if old.uuid not in self._of_episode))
         if self.retirements.policy != "propose":
             super()._close(parsed, closed)
-        elif parsed.invalid_at is not None:
+        else:
             for old in closed.ended:
-                self.retirements.propose(old, rules.end_of(old, parsed.invalid_at, self._at.zone), None)
+                end = rules.closing_end(parsed, old, self._at.reference_time, self._at.zone)
+                if end is not None:
+                    self.retirements.propose(old, end, None)
 
     def _fulfil(self, parsed: ParsedFact, fact: Fact, pool: list[Fact]) -> None:
         """Does nothing: a model reads plans as if they were facts, so only a caller says that a plan was fulfilled."""

@@ -16,11 +16,12 @@ from graphiti_pkm.core.facts.history import (
     open_proposals,
     restored,
     to_undo,
+    with_end_words,
 )
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import resolve_within, unknown
 from graphiti_pkm.core.model.access import Caller
-from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS, parse_date_phrase
+from graphiti_pkm.core.model.date_phrases import START_WORDS, DatePeriod, parse_date_phrase
 from graphiti_pkm.core.model.records import Fact, FactChange, RecordedChange, WriteIntent, WriteKind
 from graphiti_pkm.core.model.request_checks import check_text
 from graphiti_pkm.core.model.times import show_time
@@ -58,7 +59,7 @@ class Retiring:
             NotFound: one of the uuids names no fact.
         """
         reason, visible = await self._checked(caller, request.reason)
-        at, words = self._told(request.invalid_at)
+        told = self._told(request.invalid_at)
         whole = await resolve_within(self._graph, visible, "fact", request.fact_uuid)
         new = request.replaced_by
         if new is not None:
@@ -73,6 +74,7 @@ class Retiring:
             new = new or (proposal.replaced_by if proposal else None)
             by = await self._replacement(new, fact, visible, is_given=request.replaced_by is not None)
             refuse_endless(fact)
+            at = told and rules.end_in(told, rules.known_from(fact), now)
             end = at or _end(proposal, by) or _present(fact, now)
             end_rule = rules.ended_explicitly if at else rules.ended
             ended = end_rule(fact, rules.end_of(fact, end, self._zone), now, recorded_at)
@@ -80,7 +82,7 @@ class Retiring:
                 return self._unchanged(fact, f"{self._ended(fact)}; nothing was changed. restore_fact undoes an ending")
             if ended is None:
                 raise InvalidInput(self._too_early(fact, end))
-            before, ended = fact, _with_words(ended, words, by)
+            before, ended = fact, _with_words(ended, told, by)
             said = {"reason": reason, "caller": caller.principal}
             change = change_of(
                 str(uuid4()),
@@ -104,12 +106,9 @@ class Retiring:
             still_rests=[f"{one.uuid[:_SHOWN_UUID]} {self._views.sentence(one)}" for one in dependents.facts] or None,
         )
 
-    def _told(self, text: str | None) -> tuple[datetime | None, str | None]:
-        """The instant of an end, and the words to keep of it; a date such as "last week" counts from now."""
-        if text is None:
-            return None, None
-        told = parse_date_phrase(text, self._zone, "invalid_at", self._context.now())
-        return told.start, told.words and told.words.removeprefix("by ")
+    def _told(self, text: str | None) -> DatePeriod | None:
+        """The end that is given; a date such as "last week" counts from now."""
+        return parse_date_phrase(text, self._zone, "invalid_at", self._context.now()) if text else None
 
     async def restore_fact(self, caller: Caller, request: RestoreFact) -> ChangedFactResponse:
         """Undo the last ending or correction of a fact or update of an entity, or reject the proposal for a fact.
@@ -286,8 +285,9 @@ def _end(proposal: FactChange | None, by: Fact | None) -> datetime | None:
     return rules.known_from(by) if by is not None else None
 
 
-def _with_words(fact: Fact, words: str | None, by: Fact | None) -> Fact:
+def _with_words(fact: Fact, told: DatePeriod | None, by: Fact | None) -> Fact:
     """The fact with the words in which its end, or the start of what replaced it, was told."""
-    if words is None and by is not None and by.valid_at == fact.invalid_at:
-        words = str(by.attributes.get(START_WORDS) or "") or None
-    return fact if words is None else fact.model_copy(update={"attributes": {**fact.attributes, END_WORDS: words}})
+    words: object = told and told.words and told.words.removeprefix("by ")
+    if told is None and by is not None and by.valid_at == fact.invalid_at:
+        words = by.attributes.get(START_WORDS)
+    return with_end_words(fact, words)

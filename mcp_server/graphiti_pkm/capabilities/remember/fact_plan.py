@@ -1,6 +1,6 @@
 """Plans the facts of one call in order: created, recorded again, ended, corrected."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
@@ -103,12 +103,17 @@ class FactPlanner:
         pool = self._pool(parsed, source.uuid)
         replaced = self._replaced(parsed, source.uuid, target.uuid, pool)
         statuses = [*rules.other_statuses(parsed, pool), *goals.with_other_deadline(parsed, target.uuid, pool)]
+        first_instant = parsed.valid_at
+        parsed = self._placed(parsed, replaced, statuses)
+        if parsed.valid_at is not None and parsed.valid_at != first_instant:
+            replaced = replace(replaced, facts=_holding_on(replaced.facts, parsed.valid_at))
         validity, reference_time = self._validity(parsed, replaced, pool, statuses)
         cause = self._cause(parsed)
         chosen = [*replaced.guessed, *self._still(statuses, validity.valid_at)]
         gone = {fact.uuid for fact in (*replaced.facts, *chosen)}
         pool = [fact for fact in pool if fact.uuid not in gone]
-        closed = rules.Closed() if gone else rules.find_closed(parsed, target.uuid, pool, self._at.zone)
+        note, zone = self._at.reference_time, self._at.zone
+        closed = rules.Closed() if gone else rules.find_closed(parsed, target.uuid, pool, note, zone)
         known = next(iter(closed.ended), None) or rules.find_duplicate(
             parsed, validity, reference_time, target.uuid, pool, self._at.episode_uuid, self._at.zone
         )
@@ -127,7 +132,7 @@ class FactPlanner:
         self._close(parsed, closed)
         self._fulfil(parsed, fact, pool)
         self._end_goals(parsed, fact)
-        if validity.is_empty:
+        if validity.is_empty and not closed.ended:
             self.outcome.attention.append(self._writer.empty_interval(parsed))
         if known is None:
             asked = {one.uuid for unresolved in replaced.unresolved for one in unresolved.candidates}
@@ -144,7 +149,16 @@ class FactPlanner:
         ]
         is_dropped = any(class_of_status(word_of(fact)) == DROPPED for fact in standing)
         if base.outcome == "created" and not is_dropped:
-            self.plan(replace(parsed, because_of=base.uuid))
+            self.plan(replace(self._after_undated(parsed, standing), because_of=base.uuid))
+
+    def _after_undated(self, parsed: ParsedFact, standing: list[Fact]) -> ParsedFact:
+        """What is superseded is not accepted again: a status told without a date, by this note or before, is over."""
+        known = [fact.reference_time for fact in standing if fact.valid_at is None and fact.reference_time is not None]
+        last = max((at for at in known if at <= self._at.reference_time), default=None)
+        told = rules.parsed_start(parsed, self._at.zone)
+        if last is None or told is None or told.end > last:
+            return parsed
+        return replace(parsed, valid_at=last, start_words=None)
 
     def _pool(self, parsed: ParsedFact, source_uuid: str) -> list[Fact]:
         if parsed.kind == "reading" and parsed.measure is not None:
@@ -183,6 +197,15 @@ class FactPlanner:
             return []
         rivals = self._world.into(fact.target_uuid, parsed.relation, not_from=fact.source_uuid)
         return [one for one in rivals if one.uuid not in asked and not self._world.is_new(one.uuid)]
+
+    def _placed(self, parsed: ParsedFact, replaced: Replaced, statuses: list[Fact]) -> ParsedFact:
+        """The fact with the instants of its dates, of which a call may only tell the period."""
+        note, zone = self._at.reference_time, self._at.zone
+        follows = parsed.kind == "state" and not parsed.is_correction
+        before = [*replaced.facts, *replaced.guessed, *statuses] if follows else []
+        start = rules.placed_start(parsed, before, note, zone)
+        corrected = replaced.facts[0].valid_at if parsed.is_correction and replaced.facts else None
+        return replace(parsed, valid_at=start, invalid_at=rules.placed_end(parsed, start or corrected, note, zone))
 
     def _is_said(self, words: str) -> bool:
         return words.lower() in self._said
@@ -423,9 +446,10 @@ class FactPlanner:
 
     def _close(self, parsed: ParsedFact, closed: rules.Closed) -> None:
         for old in closed.ended:
-            if parsed.invalid_at is not None:
-                end = rules.end_of(old, parsed.invalid_at, self._at.zone)
-                self.retirements.retire(old, end, None, parsed.end_words)
+            end = rules.closing_end(parsed, old, self._at.reference_time, self._at.zone)
+            if end is not None:
+                is_refined = rules.refines_end(parsed, old, self._at.zone)
+                self.retirements.retire(old, end, None, parsed.end_words, is_refined=is_refined)
         if closed.known_later:
             self.outcome.attention.append(self._writer.known_later(parsed, closed.known_later))
 
@@ -521,6 +545,11 @@ class FactPlanner:
                 confidential=True if is_marked else None,
             )
         )
+
+
+def _holding_on(facts: Iterable[Fact], at: datetime) -> tuple[Fact, ...]:
+    """Those of the facts that had not ended by an instant."""
+    return tuple(fact for fact in facts if fact.invalid_at is None or fact.invalid_at > at)
 
 
 def _shown(fact: Fact) -> tuple[object, ...]:

@@ -6,11 +6,11 @@ from datetime import datetime, tzinfo
 from typing import Literal
 
 from graphiti_pkm.core.facts import rules
-from graphiti_pkm.core.facts.history import change_of
+from graphiti_pkm.core.facts.history import change_of, with_end_words
 from graphiti_pkm.core.facts.world import FactWorld
 from graphiti_pkm.core.identity.spelling import is_inflection
 from graphiti_pkm.core.model.answers import RetiredFact
-from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS
+from graphiti_pkm.core.model.date_phrases import START_WORDS
 from graphiti_pkm.core.model.records import GOAL_OUTCOME, Fact, FactChange
 from graphiti_pkm.core.model.times import iso
 from graphiti_pkm.settings.loader import RetirementPolicy
@@ -34,24 +34,29 @@ class Retirements:
     proposed: int = 0
 
     def retire(
-        self, old: Fact, at: datetime, by: Fact | None, words: str | None = None, outcome: str | None = None
+        self,
+        old: Fact,
+        at: datetime,
+        by: Fact | None,
+        words: str | None = None,
+        outcome: str | None = None,
+        *,
+        is_refined: bool = False,
     ) -> bool:
         """End a fact at an instant; False if it starts, or is known to hold, only later; it is then unchanged.
 
         ``words``: how the instant was told; without them those of the replacement's start. ``outcome``: what became of
-        a goal.
+        a goal. ``is_refined``: whether the instant takes the place of an end told less precisely.
         """
         old = self.world.latest(old)
-        new_values = (
-            rules.ended(old, at, self.now, self.recorded_at)
-            if by
-            else rules.ended_explicitly(old, at, self.now, self.recorded_at)
-        )
+        end_rule = rules.ended if by else rules.ended_explicitly
+        before = old.model_copy(update={"invalid_at": at, "expired_at": None}) if is_refined else old
+        new_values = end_rule(before, at, self.now, self.recorded_at)
         if new_values is None:
             return False
         if outcome is not None:
             new_values = new_values.model_copy(update={"attributes": {**new_values.attributes, GOAL_OUTCOME: outcome}})
-        self._change(old, _with_words(new_values, words), "retired", by)
+        self._change(old, new_values, "retired", by, words)
         return True
 
     def propose(self, old: Fact, at: datetime, by: Fact | None) -> bool:
@@ -136,9 +141,18 @@ class Retirements:
         if is_known:
             self._record(old, "dated", None)
 
-    def _change(self, old: Fact, new_values: Fact, kind: Literal["retired", "voided"], by: Fact | None) -> None:
-        if kind == "retired" and by is not None and by.valid_at == new_values.invalid_at:
-            new_values = _with_words(new_values, by.attributes.get(START_WORDS))
+    def _change(
+        self,
+        old: Fact,
+        new_values: Fact,
+        kind: Literal["retired", "voided"],
+        by: Fact | None,
+        words: object = None,
+    ) -> None:
+        if by is not None and by.valid_at == new_values.invalid_at:
+            words = by.attributes.get(START_WORDS)
+        if kind == "retired" and (words is not None or new_values.invalid_at != old.invalid_at):
+            new_values = with_end_words(new_values, words)
         self.world.change(new_values)
         end = new_values.invalid_at
         self._record(old, kind, by, end if kind == "retired" else None)
@@ -161,11 +175,6 @@ class Retirements:
     ) -> None:
         said = {"episode_uuid": self.episode_uuid, "replaced_by": by.uuid if by else None, "invalid_at": end}
         self.changes.append(change_of(self.new_uuid(), old, kind, self.recorded_at, **said, caller=self.caller))
-
-
-def _with_words(fact: Fact, words: object) -> Fact:
-    """The fact with the words in which its end was told."""
-    return fact if words is None else fact.model_copy(update={"attributes": {**fact.attributes, END_WORDS: words}})
 
 
 def _is_end_of(old: Fact, wrong: Fact, zone: tzinfo) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
+from graphiti_pkm.core.model.date_phrases import END_WORDS
 from graphiti_pkm.core.model.records import ChangeKind, EntityState, Fact, FactChange, RecordedChange
 
 MOST_EVENTS = 200
@@ -63,6 +64,12 @@ def change_of(uuid: str, fact: Fact, kind: ChangeKind, recorded_at: datetime, **
             **said,
         }
     )
+
+
+def with_end_words(fact: Fact, words: object) -> Fact:
+    """The fact with the words in which its end was told, in place of those of an earlier end."""
+    others = {name: value for name, value in fact.attributes.items() if name != END_WORDS}
+    return fact.model_copy(update={"attributes": others if words is None else {**others, END_WORDS: words}})
 
 
 def after(now: datetime, events: Sequence[FactChange]) -> datetime:

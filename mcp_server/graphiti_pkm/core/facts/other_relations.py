@@ -6,6 +6,7 @@ from datetime import datetime, tzinfo
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact
 from graphiti_pkm.core.facts.replaced import Ends, UnresolvedReplacement
 from graphiti_pkm.core.facts.rules import coincide, precedes, still_holds
+from graphiti_pkm.core.model.date_phrases import date_at
 from graphiti_pkm.core.model.names import normalise_name
 from graphiti_pkm.core.model.records import Fact
 
@@ -56,7 +57,8 @@ def _is_end(fact: Fact, ends: Ends, wanted: str, entity_uuid: str | None) -> boo
 
 def _fulfilled_plan(parsed: ParsedFact, plans: list[Fact], start: datetime, zone: tzinfo) -> tuple[Fact, ...] | None:
     """The only earlier plan; if there are several, the only one for this day."""
-    before = [plan for plan in plans if not precedes(start, plan.reference_time, zone)]
+    begun = date_at(start, parsed.start_words, zone)
+    before = [plan for plan in plans if not precedes(begun, plan.reference_time, zone)]
     on_the_day = [plan for plan in before if parsed.valid_at and plan.valid_at and coincide(start, plan.valid_at, zone)]
     met = on_the_day or before
     return tuple(met) if len(met) == 1 else None

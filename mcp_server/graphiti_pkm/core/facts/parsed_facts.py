@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, time, tzinfo
+from datetime import datetime, time, timezone, tzinfo
 from typing import Any
 from uuid import UUID
 
@@ -25,7 +25,7 @@ from graphiti_pkm.core.model.names import display_name, normalise_name, relation
 from graphiti_pkm.core.model.records import CONFIDENTIAL, HAS_GOAL, EpisodeSource, FactKind
 from graphiti_pkm.core.model.request_checks import check_texts
 from graphiti_pkm.core.model.requests import ME, STEERING, AddMemory, EntityInput, FactInput
-from graphiti_pkm.core.model.times import in_zone, parse_instant, show_time
+from graphiti_pkm.core.model.times import in_zone, parse_instant, parse_time, show_time
 from graphiti_pkm.errors import InvalidInput
 
 _MAX_ALIASES = 50
@@ -128,7 +128,7 @@ def read_request(request: AddMemory, person: str, now: datetime, zone: tzinfo) -
     if not request.episode_body.strip():
         raise InvalidInput("episode_body is blank; send what was said. Nothing was stored.")
     reference_time = parse_instant(request.reference_time, zone, "reference_time") if request.reference_time else now
-    reader = _Reader(person, zone, reference_time)
+    reader = _Reader(person, zone, _as_written(request.reference_time, zone) or reference_time)
     title = display_name(request.name or "")
     entities = tuple(reader.entity(entity, f"entities[{i}]") for i, entity in enumerate(request.entities or ()))
     facts = [reader.fact(fact, i) for i, fact in enumerate(request.facts or ())]
@@ -281,6 +281,7 @@ class _Reader:
             replace(
                 self.fact(FactInput(source=fact.target, relation=HAS_STATUS, value=SUPERSEDED), len(facts) + place),
                 valid_at=fact.valid_at,
+                start_words=fact.start_words,
                 follows=fact.number,
             )
             for place, fact in enumerate(superseding.values())
@@ -327,6 +328,12 @@ class _Reader:
         if label is None:
             self.ignored_types.append(given.strip()[:_SHOWN])
         return label
+
+
+def _as_written(reference_time: str | None, zone: tzinfo) -> datetime | None:
+    """The time of a note by the clock of where it was written, as far as its offset says where that was."""
+    point = parse_time(reference_time, zone) if reference_time else None
+    return point.instant.astimezone(timezone(point.offset)) if point and point.offset else None
 
 
 def _words(date: DatePeriod | None, kind: FactKind = "state") -> str | None:

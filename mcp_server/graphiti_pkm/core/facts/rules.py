@@ -11,11 +11,13 @@ from graphiti_pkm.core.facts.observations import is_observation
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact
 from graphiti_pkm.core.facts.statuses import is_known_status, same_meaning, status_key, status_of_fact, word_of
 from graphiti_pkm.core.identity.relation_kinds import has_single_target
-from graphiti_pkm.core.model.date_phrases import START_WORDS, DatePeriod, date_at
+from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS, DatePeriod, date_at
 from graphiti_pkm.core.model.records import Fact, FactUpdate, PlanOutcome
 from graphiti_pkm.core.model.times import show_time
 
 MAX_CONFLICTS = 5
+_WHOLE = "the end of "
+"""An end told as this is the end of its period."""
 LONG_BEFORE = timedelta(days=31)
 """An event that precedes the planned time by more than this may not fulfil the plan."""
 
@@ -31,6 +33,48 @@ class Validity:
     valid_at: datetime | None
     invalid_at: datetime | None
     is_empty: bool = False
+
+
+def placed_start(parsed: ParsedFact, before: Iterable[Fact], note: datetime, zone: tzinfo) -> datetime | None:
+    """The start to store: of a told period the first instant that is after the starts of what the state follows.
+
+    ``before``: the facts that it follows; only those that begin within the period count, and that the note can know of.
+    The start is not after the note, if that is not before theirs.
+    """
+    told = parsed_start(parsed, zone)
+    if told is None or told.words is None:
+        return parsed.valid_at
+    starts = (known_from(fact) for fact in before)
+    begun = [at for at in starts if at is not None and told.has(at) and (at <= note or note < told.start)]
+    if not begun:
+        return parsed.valid_at
+    last = max(begun)
+    latest = (told.end - timedelta.resolution, *([note] if last <= note else []))
+    return min(date_at(last, None, zone).end, *latest)
+
+
+def placed_end(parsed: ParsedFact, start: datetime | None, note: datetime, zone: tzinfo) -> datetime | None:
+    """The end to store that a call gives for what began at ``start``."""
+    told = parsed_end(parsed, zone)
+    return None if told is None else end_in(told, start, note)
+
+
+def end_in(told: DatePeriod, start: datetime | None, note: datetime) -> datetime:
+    """The end to store of what began at ``start``: of a told period the first instant, of "the end of April" the last.
+
+    If it began within the period, the end of the period, or the note if that was written in it.
+    """
+    if told.words is not None and told.words.startswith(_WHOLE):
+        return told.end
+    if told.words is None or start is None or not told.has(start):
+        return told.start
+    return note if start < note and told.has(note) else told.end
+
+
+def closing_end(parsed: ParsedFact, fact: Fact, note: datetime, zone: tzinfo) -> datetime | None:
+    """When a known fact ends that a call repeats with an end."""
+    end = placed_end(parsed, known_from(fact), note, zone)
+    return None if end is None else end_of(fact, end, zone)
 
 
 def validity_of(parsed: ParsedFact, reference_time: datetime) -> Validity:
@@ -102,6 +146,31 @@ def parsed_start(parsed: ParsedFact, zone: tzinfo) -> DatePeriod | None:
     return None if parsed.valid_at is None else date_at(parsed.valid_at, parsed.start_words, zone)
 
 
+def parsed_end(parsed: ParsedFact, zone: tzinfo) -> DatePeriod | None:
+    """The end that a call gives for a fact."""
+    return None if parsed.invalid_at is None else date_at(parsed.invalid_at, parsed.end_words, zone, is_end=True)
+
+
+def end_of_fact(fact: Fact, zone: tzinfo) -> DatePeriod | None:
+    """The end of a known fact as it was told."""
+    at, words = fact.invalid_at, fact.attributes.get(END_WORDS)
+    return None if at is None else date_at(at, words, zone, is_end=True)
+
+
+def refines_end(parsed: ParsedFact, fact: Fact, zone: tzinfo) -> bool:
+    """Whether a told end lies within the known, less precise one."""
+    told, known = parsed_end(parsed, zone), end_of_fact(fact, zone)
+    if fact.voided or told is None or known is None or known.words is None:
+        return False
+    return known.holds(told) and not told.holds(known)
+
+
+def repeats_end(parsed: ParsedFact, fact: Fact, zone: tzinfo) -> bool:
+    """Whether a call tells of a known fact, without a start, that it ended in the period in which it did."""
+    told, known = parsed_end(parsed, zone), end_of_fact(fact, zone)
+    return parsed.valid_at is None and told is not None and known is not None and told.holds(known)
+
+
 def may_be_same_start(parsed: ParsedFact, fact: Fact, zone: tzinfo) -> bool:
     """Whether the given start and the known one are one date, with more or less precision."""
     told, known = parsed_start(parsed, zone), start_of(fact, zone)
@@ -124,9 +193,9 @@ def refines(parsed: ParsedFact, fact: Fact, zone: tzinfo) -> bool:
     return fact.kind == "plan" or told_at is None or told_at < known.start or told.start <= told_at
 
 
-def precedes(one: datetime | None, other: datetime | None, zone: tzinfo) -> bool:
-    """Whether one instant precedes another at their given precision."""
-    return one is not None and other is not None and one < other and not coincide(one, other, zone)
+def precedes(one: DatePeriod | None, other: datetime | None, zone: tzinfo) -> bool:
+    """Whether a told date is over when an instant comes, each with its precision."""
+    return one is not None and other is not None and one.end <= other and not coincide(one.start, other, zone)
 
 
 def end_of(fact: Fact, at: datetime, zone: tzinfo) -> datetime:
@@ -232,7 +301,7 @@ def find_duplicate(
                 return fact
             if is_coarse(parsed, fact, zone) and may_be_same_start(parsed, fact, zone):
                 return fact
-        elif overlap(start, validity.invalid_at, known_from(fact), fact.invalid_at):
+        elif overlap(start, validity.invalid_at, known_from(fact), fact.invalid_at) or repeats_end(parsed, fact, zone):
             return fact
     is_known = len(undated) == 1 and is_told_later(undated[0], reference_time)
     return undated[0] if is_known and gains_start(undated[0], parsed.valid_at) else None
@@ -262,29 +331,44 @@ class Closed:
     known_later: tuple[Fact, ...] = ()
 
 
-def find_closed(parsed: ParsedFact, target_uuid: str, candidates: Iterable[Fact], zone: tzinfo) -> Closed:
-    """The open facts that the call repeats in order to give their end.
+def find_closed(
+    parsed: ParsedFact, target_uuid: str, candidates: Iterable[Fact], note: datetime, zone: tzinfo
+) -> Closed:
+    """The open facts that the call repeats in order to give their end, and those whose end it tells more precisely.
 
     A fact known to hold after that end is another period: it stays open, and is reported if the call gives no start.
+    A plan is dropped before its day; of several the call has to give the day.
     """
-    end = parsed.invalid_at
-    if end is None or parsed.is_correction or parsed.kind not in {"state", "plan"}:
+    if parsed.invalid_at is None or parsed.is_correction or parsed.kind not in {"state", "plan"}:
         return Closed()
-    if parsed.valid_at is not None and parsed.valid_at >= end:
+    if parsed.kind == "state" and parsed.valid_at is not None and parsed.valid_at >= parsed.invalid_at:
         return Closed()
     again = [
         fact
         for fact in candidates
         if fact.target_uuid == target_uuid
         and fact.kind == parsed.kind
-        and is_open(fact)
         and (parsed.value is None or same_stated_value(parsed, fact))
-        and (fact.invalid_at is None or fact.invalid_at > end)
-        and (fact.valid_at is None or fact.valid_at < end)
+        and _gains_end(parsed, fact, note, zone)
     ]
-    later = [fact for fact in again if fact.kind == "state" and _is_before(end_of(fact, end, zone), known_from(fact))]
+    if parsed.kind == "plan":
+        days = {fact.valid_at for fact in again}
+        return Closed(tuple(again)) if len(days) == 1 else Closed((), tuple(again))
+    later = [fact for fact in again if _is_before(closing_end(parsed, fact, note, zone) or note, known_from(fact))]
     ended = tuple(fact for fact in again if fact not in later)
     return Closed(ended, () if ended or parsed.valid_at is not None else tuple(later))
+
+
+def _gains_end(parsed: ParsedFact, fact: Fact, note: datetime, zone: tzinfo) -> bool:
+    """Whether the end that a call gives may be that of a known fact."""
+    end = placed_end(parsed, known_from(fact), note, zone)
+    if end is None:
+        return False
+    is_endless = is_open(fact) and (fact.invalid_at is None or fact.invalid_at > end)
+    if fact.kind == "plan":
+        is_it = None in (parsed.valid_at, fact.valid_at) or may_be_same_start(parsed, fact, zone)
+        return is_endless and is_it
+    return (fact.valid_at is None or fact.valid_at < end) and (is_endless or refines_end(parsed, fact, zone))
 
 
 def find_conflicts(
@@ -328,6 +412,7 @@ def find_fulfilled(parsed: ParsedFact, fact: Fact, candidates: Iterable[Fact], z
     if parsed.kind not in {"state", "event"} or parsed.is_correction:
         return Fulfilled()
     start = fact.valid_at or fact.reference_time
+    begun = start_of(fact, zone) or (date_at(start, None, zone) if start else None)
     plans = [
         plan
         for plan in candidates
@@ -335,7 +420,7 @@ def find_fulfilled(parsed: ParsedFact, fact: Fact, candidates: Iterable[Fact], z
         and is_open(plan)
         and plan.target_uuid == fact.target_uuid
         and not _other_value(parsed, plan)
-        and not precedes(start, plan.reference_time, zone)
+        and not precedes(begun, plan.reference_time, zone)
     ]
     maybe = tuple(plan for plan in plans if start and plan.valid_at and plan.valid_at - start > LONG_BEFORE)
     return Fulfilled(tuple(plan for plan in plans if plan not in maybe), maybe)

@@ -7,7 +7,8 @@ nothing is guessed. A date without a year, and words such as "yesterday", count 
 
 import re
 from calendar import monthrange
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Literal, TypeAlias
 
@@ -33,6 +34,8 @@ _NEAR = timedelta(days=31)
 _FIRST_YEAR = 1900
 """Notes of earlier times say their dates in full: weeks and months are not counted from them."""
 _DECEMBER = 12
+_LEAP = 8
+"""Years between two leap days, at most."""
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _NAMES = (
@@ -74,6 +77,10 @@ class DatePeriod(Record):
         begins = (self.words or "").startswith("by ") or self.start <= other.start
         return begins and other.end <= self.end
 
+    def has(self, at: datetime) -> bool:
+        """Whether an instant lies within it."""
+        return self.start <= at < self.end
+
 
 class _Undecided(Exception):
     """The text is understood, but not which date it means."""
@@ -99,14 +106,17 @@ def parse_date_phrase(
     return found
 
 
-def date_at(at: datetime, words: object, zone: tzinfo) -> DatePeriod:
-    """A stored instant with the words stored with it, if these are of this instant; else its day or its minute."""
+def date_at(at: datetime, words: object, zone: tzinfo, *, is_end: bool = False) -> DatePeriod:
+    """A stored instant with the words stored with it, if it lies within what they say; else its day or its minute.
+
+    ``is_end``: a fact may also end where the period does.
+    """
     if isinstance(words, str):
         try:
             found = _read(words, zone, None, None)
         except (ValueError, OverflowError, _Undecided):
             found = None
-        if found is not None and found.start == at:
+        if found is not None and (found.has(at) or (is_end and at == found.end)):
             return found
     local = in_zone(at, zone)
     length = timedelta(days=1) if local.time() == time() else timedelta(minutes=1)
@@ -115,9 +125,9 @@ def date_at(at: datetime, words: object, zone: tzinfo) -> DatePeriod:
     return DatePeriod(start=at, end=shifted(at, length))
 
 
-def words_at(at: datetime | None, words: object, zone: tzinfo) -> str | None:
-    """The words stored with an instant, if they are of this instant."""
-    return None if at is None or words is None else date_at(at, words, zone).words
+def words_at(at: datetime | None, words: object, zone: tzinfo, *, is_end: bool = False) -> str | None:
+    """The words stored with an instant, if they say when it is."""
+    return None if at is None or words is None else date_at(at, words, zone, is_end=is_end).words
 
 
 def without_date_words(attributes: Mapping[str, object]) -> dict[str, object]:
@@ -136,7 +146,7 @@ def _read(given: str, zone: tzinfo, reference: datetime | None, choice: YearChoi
     text = " ".join(given.lower().split())
     is_by = text.startswith("by ")
     text = text.removeprefix("by ")
-    today = None if reference is None else in_zone(reference, zone).date()
+    today = None if reference is None else _day_of(reference, zone)
     choice = "past" if text.startswith("since ") else choice
     found = _iso(given[3:] if is_by else given, zone) or _in_words(text, zone, today, choice)
     if found is None or not is_by:
@@ -300,9 +310,11 @@ def _in_year(match: _Match, today: date | None, choice: YearChoice, days_of: Cal
         return days_of(int(match["year"]))
     if today is None:
         raise _Undecided("say the year.")
-    around = [days_of(year) for year in range(today.year - 1, today.year + 2)]
-    last = [days for days in around if days[0] <= today][-1]
-    following = next(days for days in around if days[1] > today)
+    around = list(_around(today.year, days_of))
+    last = next((days for days in reversed(around) if days[0] <= today), None)
+    following = next((days for days in around if days[1] > today), None)
+    if last is None or following is None:
+        raise ValueError("no such day near the note")
     if last == following or choice == "past":
         return last
     if choice == "future":
@@ -311,6 +323,18 @@ def _in_year(match: _Match, today: date | None, choice: YearChoice, days_of: Cal
     if is_near[0] == is_near[1]:
         raise _Undecided("say the year: the note does not tell which one is meant.")
     return last if is_near[0] else following
+
+
+def _around(year: int, days_of: Callable[[int], _Days]) -> Iterator[_Days]:
+    """The days in each year near this one that has them: 29 February is in some years only."""
+    for one in range(year - _LEAP, year + _LEAP + 1):
+        with suppress(ValueError):
+            yield days_of(one)
+
+
+def _day_of(reference: datetime, zone: tzinfo) -> date:
+    """The day on which a note was written: that of its own offset, if it has one; UTC says nothing of where it was."""
+    return reference.date() if reference.utcoffset() else in_zone(reference, zone).date()
 
 
 def _counted(today: date | None) -> date:

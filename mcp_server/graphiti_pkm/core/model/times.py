@@ -30,6 +30,8 @@ class TimePoint(Record):
 
     instant: datetime
     precision: Precision
+    offset: timedelta | None = None
+    """The offset that the text gives."""
 
 
 def parse_time(text: str, zone: tzinfo, field: str = "date") -> TimePoint:
@@ -42,7 +44,7 @@ def parse_time(text: str, zone: tzinfo, field: str = "date") -> TimePoint:
     try:
         local, precision = _read(given)
         aware = local if local.tzinfo is not None else local.replace(tzinfo=zone)
-        return TimePoint(instant=aware.astimezone(UTC), precision=precision)
+        return TimePoint(instant=aware.astimezone(UTC), precision=precision, offset=local.utcoffset())
     except (ValueError, OverflowError):
         raise InvalidInput(
             f"{field}: {_shown(given)} is not a date. Use 2026-03-14, 2026-03-14T09:30:00+01:00, 2026-03 or 2026."

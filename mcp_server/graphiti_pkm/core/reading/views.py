@@ -97,7 +97,7 @@ class Views:
             valid_at=_iso(fact.valid_at),
             invalid_at=_iso(fact.invalid_at),
             told_start=words_at(fact.valid_at, attributes.get(START_WORDS), self._zone),
-            told_end=words_at(fact.invalid_at, attributes.get(END_WORDS), self._zone),
+            told_end=words_at(fact.invalid_at, attributes.get(END_WORDS), self._zone, is_end=True),
             replaced_by=replaced_by,
             because_of=clipped(fact.cause, _SENTENCE) or None,
             because_of_uuid=fact.cause_uuid if fact.cause else None,
@@ -218,7 +218,7 @@ def shown_start(fact: Fact, zone: tzinfo) -> str | None:
 
 def shown_end(fact: Fact, zone: tzinfo) -> str | None:
     """The end, as ``shown_start``."""
-    words = words_at(fact.invalid_at, fact.attributes.get(END_WORDS), zone)
+    words = words_at(fact.invalid_at, fact.attributes.get(END_WORDS), zone, is_end=True)
     return words or (show_time(fact.invalid_at, zone) if fact.invalid_at else None)
 
 

@@ -310,3 +310,17 @@ async def test_a_change_that_waits_for_the_database_is_kept_by_its_name(world: W
             await change(world, "me WORKS_AT Acme")
         await world.tell("The next note.")
     assert events(world) == ["retired", "restored"]
+
+
+async def test_an_end_in_the_month_of_the_start_is_within_it(world: WritingWorld) -> None:
+    await told(world, {**ACME, "valid_at": "2026-01-15"}, day="2026-01-20")
+    answer = await retire(world, "me WORKS_AT Acme", invalid_at="January 2026")
+    assert world.fact("me WORKS_AT Acme").invalid_at == at(2026, 2)
+    assert (answer.changed, answer.fact.told_end) == (True, "January 2026")
+
+
+async def test_an_end_by_day_has_no_words_of_an_earlier_end(world: WritingWorld) -> None:
+    await told(world, {**ACME, "valid_at": "2024", "invalid_at": "2027"})
+    answer = await retire(world, "me WORKS_AT Acme", invalid_at="2026-02-03")
+    assert (answer.fact.invalid_at, answer.fact.told_end) == ("2026-02-03T00:00:00+00:00", None)
+    assert world.fact("me WORKS_AT Acme").attributes == {"told_start": "2024"}

@@ -134,3 +134,31 @@ async def test_what_is_not_understood_stores_nothing(world: WritingWorld, date: 
     with pytest.raises(InvalidInput, match="Nothing was stored"):
         await world.tell("x", {**ACME, "valid_at": date}, reference_time="1850-04-01")
     assert (world.facts, json.dumps(list(world.graph.tables.episodes))) == ([], "[]")
+
+
+async def test_an_end_told_more_precisely_replaces_the_words_of_the_known_one(world: WritingWorld) -> None:
+    await told(world, {**ACME, "valid_at": "2020", "invalid_at": "2025"})
+    assert await told(world, {**ACME, "invalid_at": "May 2025"}) == ["from 2020 until May 2025"]
+    assert await told(world, {**ACME, "invalid_at": "2025-05-07"}) == ["from 2020 until 2025-05-07"]
+    assert [(fact.invalid_at, fact.attributes) for fact in world.facts] == [(at(2025, 5, 7), {"told_start": "2020"})]
+
+
+async def test_what_is_told_of_one_period_is_shown_as_told(world: WritingWorld) -> None:
+    await told(world, {**ACME, "valid_at": "2025"})
+    beta = {**ACME, "target": "Beta", "valid_at": "2025", "replaces": ["Acme"]}
+    assert await told(world, beta) == ["from 2025"]
+    assert [(fact.attributes.get("told_start"), fact.attributes.get("told_end")) for fact in world.facts] == [
+        ("2025", "2025"),
+        ("2025", None),
+    ]
+    old, new = world.facts
+    assert (old.invalid_at, new.valid_at) == (at(2025, 1, 2), at(2025, 1, 2))
+
+
+async def test_a_month_on_whose_last_day_something_began_is_not_left(world: WritingWorld) -> None:
+    await told(world, {**ACME, "valid_at": "2025-05-31"})
+    await told(world, {**ACME, "target": "Beta", "valid_at": "May 2025", "replaces": ["Acme"]})
+    old, new = world.facts
+    assert old.valid_at is not None
+    assert old.valid_at < new.valid_at == old.invalid_at < at(2025, 6)
+    assert new.attributes == {"told_start": "May 2025"}

@@ -45,9 +45,9 @@ async def test_times_are_honest_and_echoed(
 
 
 async def test_an_end_before_the_start_is_reported_and_left_out(world: WritingWorld) -> None:
-    answer = await world.tell("x", {**ACME, "valid_at": "2026-03", "invalid_at": "2026-03"})
+    answer = await world.tell("x", {**ACME, "valid_at": "2026-03-02", "invalid_at": "2026-03-01"})
     assert attention(answer) == ["empty_interval", "undeclared_endpoint"]
-    assert (world.facts[0].valid_at, world.facts[0].invalid_at) == (at(2026, 3), None)
+    assert (world.facts[0].valid_at, world.facts[0].invalid_at) == (at(2026, 3, 2), None)
 
 
 async def test_input_without_offset_is_in_the_settings_zone() -> None:

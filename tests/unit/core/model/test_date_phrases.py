@@ -137,8 +137,11 @@ def test_days_are_those_of_the_zone() -> None:
     assert parse_date_phrase("May 2017", oslo, "valid_at", late).start == at(2017, 4, 30, 22)
 
 
-def test_words_belong_to_one_instant() -> None:
+def test_words_belong_to_the_instants_of_their_period() -> None:
     assert words_at(at(2017), "2017", UTC) == "2017"
+    assert words_at(at(2017, 5, 4), "2017", UTC) == "2017"
+    assert words_at(at(2018), "2017", UTC, is_end=True) == "2017"
+    assert words_at(at(2018, 1, 2), "2017", UTC, is_end=True) is None
     assert words_at(at(2018), "2017", UTC) is None
     assert words_at(at(2017), "nonsense", UTC) is None
     assert words_at(at(2017), ["2017"], UTC) is None

@@ -111,3 +111,5 @@ def test_words_of_dates_are_shown_only_with_the_date_that_they_told() -> None:
     moved = views.fact(fact.model_copy(update={"valid_at": at(2018)}), at(2026))
     assert (moved.valid_at, moved.told_start) == ("2018-01-01T00:00:00+00:00", None)
     assert shown_validity(fact, UTC) == "from 2017"
+    placed = fact.model_copy(update={"valid_at": at(2017, 5, 4), "invalid_at": at(2021)})
+    assert shown_validity(placed, UTC) == "from 2017 until 2020"

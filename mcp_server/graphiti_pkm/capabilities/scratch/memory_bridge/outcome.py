@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from functools import cached_property
 
 from graphiti_pkm.capabilities.remember.service import Planned
@@ -11,9 +11,10 @@ from graphiti_pkm.capabilities.scratch.memory_bridge.choice import Chosen
 from graphiti_pkm.capabilities.scratch.memory_bridge.draft import Draft, DraftFact, amount_of
 from graphiti_pkm.capabilities.scratch.models.memory import CommitGraphResponse, CommittedEdge, CommittedNode
 from graphiti_pkm.core.facts.resolution import Resolved
-from graphiti_pkm.core.facts.rules import coincide
+from graphiti_pkm.core.facts.rules import coincide, parsed_end, parsed_start
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import AddMemoryResponse, Attention, FactResult
+from graphiti_pkm.core.model.date_phrases import DatePeriod
 from graphiti_pkm.core.model.names import display_name, relation_name
 from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.core.reading.views import clipped
@@ -53,8 +54,11 @@ class Outcome:
         after = self._known.get(result.uuid)
         if result.outcome == "created" or after is None:
             return None
-        pairs = ((fact.parsed.valid_at, after.valid_at), (fact.parsed.invalid_at, after.invalid_at))
-        if all(told is None or (has is not None and coincide(told, has, zone)) for told, has in pairs):
+        pairs = (
+            (parsed_start(fact.parsed, zone), after.valid_at),
+            (parsed_end(fact.parsed, zone), after.invalid_at),
+        )
+        if all(told is None or (has is not None and _says(told, has, zone)) for told, has in pairs):
             return None
         return f"memory has it {result.interval} and keeps that; add_memory with change=corrected corrects a date"
 
@@ -151,6 +155,11 @@ def _told(
         me = ", ".join(repr(clipped(label, _SHOWN)) for label in call.me)
         told += f"; {me} stands for the person whose memory this is"
     return f"{told}."
+
+
+def _says(told: DatePeriod, known: datetime, zone: tzinfo) -> bool:
+    """Whether a known date is what is told, as precisely as it is told; an end may be that of its period."""
+    return coincide(told.start, known, zone) or (told.words is not None and told.start <= known <= told.end)
 
 
 def _node(label: str, one: Resolved) -> CommittedNode:
