@@ -49,7 +49,7 @@ class Connections(FactLists):
         )
         known = await self._known(request.known_at, anchor.group_ids, start.now)
         read_as = self._read_as(request.as_of, request.known_at)
-        own = await self._measures_called(anchor.group_ids, anchor.entity.name) if anchor.entity else ()
+        own = await self._measures_called(anchor.group_ids, anchor.entity) if anchor.entity else ()
         wanted = FactFilter(
             group_ids=anchor.group_ids,
             own_measures=own,

@@ -156,7 +156,16 @@ def plan_extraction(
         episode.confidential,
     )
     writer = AttentionWriter(at.public_group, at.zone, at.now, episode)
-    planner = FoundFactPlanner(context, resolution, world, snapshot.relations, snapshot.measures, writer, new_uuid)
+    planner = FoundFactPlanner(
+        context,
+        resolution,
+        world,
+        snapshot.relations,
+        snapshot.measures,
+        writer,
+        new_uuid,
+        measure_names=snapshot.measure_names,
+    )
     left_out = read.left_out
     stored: dict[str, Fact] = {}
     for one in read.facts:

@@ -1,6 +1,6 @@
 """Plans the facts of one call in order: created, recorded again, ended, corrected."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
@@ -72,14 +72,18 @@ class FactPlanner:
         writer: AttentionWriter,
         new_uuid: Callable[[], str],
         unlike: Collection[tuple[str, str]] = (),
+        measure_names: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        """``unlike``: pairs of relations that lead to different kinds of things, however similar their words are."""
+        """``unlike``: pairs of relations that lead to different kinds of things, however similar their words are.
+
+        ``measure_names``: other names of the measures that the call gives readings of.
+        """
         self._at = context
         self._body, self._said = QuotedText(context.body), NamedIn(context.body)
         self._resolution = resolution
         self._world = world
         self._relations = relations
-        self._readings = Readings(world, measures)
+        self._readings = Readings(world, measures, measure_names or {})
         self._writer = writer
         self._new_uuid = new_uuid
         self._unlike = unlike
@@ -414,7 +418,7 @@ class FactPlanner:
                 "episodes": (self._at.episode_uuid,),
                 "created_at": self._at.recorded_at,
                 "expired_at": None,
-                "attributes": {},
+                "attributes": {CONFIDENTIAL: True} if CONFIDENTIAL in fact.attributes else {},
             }
         )
         self.outcome.texts[old.uuid] = old.text
@@ -500,6 +504,7 @@ class FactPlanner:
         is_marked = known is not None and CONFIDENTIAL in fact.attributes and CONFIDENTIAL not in known.attributes
         is_updated |= known is not None and _shown(fact) != _shown(known)
         updated = known is not None and (is_updated or is_marked)
+        is_inherited = known is None and CONFIDENTIAL in fact.attributes and not self._is_confidential(parsed)
         is_reading = parsed.kind == "reading" and parsed.measure is not None
         series = self._readings.shown(fact, self._at.zone) if is_reading else None
         self.outcome.results.append(
@@ -515,7 +520,7 @@ class FactPlanner:
                 ),
                 fact=None if parsed.has_text and known is None else fact.text,
                 series=series,
-                confidential=True if is_marked else None,
+                confidential=True if is_marked or is_inherited else None,
             )
         )
 

@@ -33,6 +33,7 @@ class ReadingPoint(Record):
     value: str
     unit: str | None = None
     at: datetime
+    confidential: bool = False
 
 
 class ReadingSeries(Record):

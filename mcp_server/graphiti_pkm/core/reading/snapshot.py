@@ -39,6 +39,7 @@ _ENDED_EACH = 20
 """Facts that a correction may refer to, and those that each of them had ended."""
 _READINGS = 50
 _MEASURES = 200
+_MEASURE_NAMES = 20
 _NEAREST_EACH = 5
 _MOST_NEW_NAMES = 20
 _MOST_RELATED = 20
@@ -69,6 +70,8 @@ class Snapshot:
     entities: Mapping[str, Entity]
     facts: tuple[Fact, ...]
     measures: Mapping[str, Mapping[str, int]]
+    measure_names: Mapping[str, Sequence[str]]
+    """Other names of the measures that the call gives readings of, by measure."""
     nearest: Mapping[str, Mapping[str, float]]
     """Raw cosines of existing entities, by new name."""
     alike: Mapping[str, Entity]
@@ -118,10 +121,11 @@ class SnapshotReader:
         }
         partly = list(dict.fromkeys(parts.values()))[:_MOST_PARTLY]
         around = [*matched, *sorted(mentioned.difference(matched))][:_MOST_RELATED]
-        entities, facts, measures, nearest, newest = await asyncio.gather(
+        entities, facts, measures, measure_names, nearest, newest = await asyncio.gather(
             self._graph.records.get_entities([*sorted({*matched, *named.sharing}), *partly], [group_id]),
             reading.facts(relations, now),
             reading.measures(),
+            reading.measure_names(),
             reading.nearest(vectors),
             self._graph.facts.newest_facts(around, [group_id], now, _RELATED_EACH),
         )
@@ -131,7 +135,7 @@ class SnapshotReader:
         likely_parts = {word: likely[uuid] for word, uuid in parts.items() if uuid in likely}
         meant = await in_thread(_meant, parsed, likely_parts) if likely_parts else set()
         series, ended, unlike, alike, apart = await asyncio.gather(
-            reading.series(measures),
+            reading.series(measures, measure_names),
             reading.ended_by(facts),
             reading.unlike(relations, entities, now),
             reading.alike(known, nearest),
@@ -151,6 +155,7 @@ class SnapshotReader:
                 }.values()
             ),
             measures=measures,
+            measure_names=measure_names,
             nearest=nearest,
             alike=alike,
             newest={uuid: facts for uuid, facts in newest.items() if uuid in mentioned or uuid in matched},
@@ -240,19 +245,34 @@ class _Reading:
         found = await asyncio.gather(*(self.graph.facts.measures(self.group_id, one, _MEASURES) for one in sources))
         return dict(zip(sources, found, strict=True))
 
-    async def series(self, measures: Mapping[str, Mapping[str, int]]) -> list[Fact]:
+    async def measure_names(self) -> dict[str, list[str]]:
+        """What the measures of the call are called besides, if they were renamed or have aliases."""
+        measures = {name_key(self.group_id, one.measure): one.measure for one in self._readings() if one.measure}
+        held = await self.graph.records.get_names(list(measures)) if measures else {}
+        uuids = sorted({one.entity_uuid for one in held.values()})
+        if not uuids:
+            return {}
+        entities, aliases = await asyncio.gather(
+            self.graph.records.get_entities(uuids, [self.group_id]), self.graph.records.aliases(uuids, _MEASURE_NAMES)
+        )
+        names = {one.uuid: [one.name, *aliases[one.uuid]] for one in entities}
+        return {measures[key]: names.get(one.entity_uuid, []) for key, one in held.items()}
+
+    async def series(self, measures: Mapping[str, Mapping[str, int]], names: Mapping[str, Sequence[str]]) -> list[Fact]:
         """The newest readings of the series that the call continues."""
-        wanted = await in_thread(self._continued, measures)
+        wanted = await in_thread(self._continued, measures, names)
         found = await asyncio.gather(*(self.graph.facts.readings(self.group_id, *one, _READINGS) for one in wanted))
         return [fact for facts, _ in found for fact in facts]
 
-    def _continued(self, measures: Mapping[str, Mapping[str, int]]) -> Iterable[tuple[str, str]]:
+    def _continued(
+        self, measures: Mapping[str, Mapping[str, int]], names: Mapping[str, Sequence[str]]
+    ) -> Iterable[tuple[str, str]]:
         wanted: dict[tuple[str, str], None] = {}
         compared = {source: Measures(names) for source, names in measures.items()}
         for fact in self._readings():
             source = self._uuid(fact.source)
             if source in compared and source is not None and fact.measure is not None:
-                measure = near_measure(fact.measure, compared[source])
+                measure = near_measure(fact.measure, compared[source], other_names=names.get(fact.measure, ()))
                 if measure is not None:
                     wanted[source, measure_key(measure)] = None
         return wanted

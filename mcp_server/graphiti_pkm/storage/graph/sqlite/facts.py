@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from graphiti_pkm.core.model.queries import FactFilter, FactPage, KindCount, NeighbourCount, Window
-from graphiti_pkm.core.model.records import BECAUSE_OF, DUE, HAS_GOAL, Fact
+from graphiti_pkm.core.model.records import BECAUSE_OF, CONFIDENTIAL, DUE, HAS_GOAL, Fact
 from graphiti_pkm.storage.graph.ordering import in_order
 from graphiti_pkm.storage.graph.sqlite import values
 from graphiti_pkm.storage.graph.sqlite.file import Row
@@ -72,7 +72,9 @@ _BECAUSE_OF = f"json_extract(f.attributes, '$.{BECAUSE_OF}')"
 _HAS_CAUSE = HAS_CAUSE.format(fact="f.")
 """The same expression as in the index."""
 _CAUSE = f"""coalesce((SELECT x.name FROM entity x WHERE x.uuid = {_BECAUSE_OF} AND x.group_id = f.group_id),
-    (SELECT x.text FROM fact x WHERE x.uuid = {_BECAUSE_OF} AND x.group_id = f.group_id), '') AS cause"""
+    (SELECT x.text FROM fact x WHERE x.uuid = {_BECAUSE_OF} AND x.group_id = f.group_id), '') AS cause,
+    (SELECT json_extract(x.attributes, '$.{CONFIDENTIAL}') FROM fact x
+    WHERE x.uuid = {_BECAUSE_OF} AND x.group_id = f.group_id) AS is_cause_confidential"""
 
 
 _OUTCOME = """CASE WHEN f.kind = 'plan' AND f.expired_at IS NOT NULL THEN (SELECT CASE
