@@ -156,16 +156,7 @@ def plan_extraction(
         episode.confidential,
     )
     writer = AttentionWriter(at.public_group, at.zone, at.now, episode)
-    planner = FoundFactPlanner(
-        context,
-        resolution,
-        world,
-        snapshot.relations,
-        snapshot.measures,
-        writer,
-        new_uuid,
-        measure_names=snapshot.measure_names,
-    )
+    planner = FoundFactPlanner(context, resolution, world, snapshot.relations, snapshot.measures, writer, new_uuid)
     left_out = read.left_out
     stored: dict[str, Fact] = {}
     for one in read.facts:

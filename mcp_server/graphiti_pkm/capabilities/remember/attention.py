@@ -167,6 +167,14 @@ class AttentionWriter:
             call="To add it: send the fact again with a known name or fact uuid.",
         )
 
+    def circular_cause(self, fact: ParsedFact) -> Attention:
+        return Attention(
+            what="unknown_cause",
+            detail=f"facts[{fact.number}].because_of: the fact would follow from itself; stored without it",
+            candidates=[],
+            call="If another cause is meant: send the fact again with it.",
+        )
+
     def still_rests(self, dropped: Fact, at: datetime | None, dependents: Dependents) -> Attention:
         """``dropped``: the fact that ended at this instant, or the fact that says that an entity was dropped."""
         first, shown = dependents.facts[0], len(dependents.facts)

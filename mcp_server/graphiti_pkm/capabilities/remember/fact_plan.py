@@ -115,6 +115,8 @@ class FactPlanner:
         known = next(iter(closed.ended), None) or rules.find_duplicate(
             parsed, validity, reference_time, target.uuid, pool, self._at.episode_uuid, self._at.zone
         )
+        itself = [known] if known else replaced.facts if parsed.is_correction else []
+        cause = self._not_circular(parsed, cause, itself)
         if known:
             fact = self._record_again(parsed, known, cause)
         else:
@@ -236,6 +238,13 @@ class FactPlanner:
         if len(found) == 1:
             return found[0].uuid
         self.outcome.attention.append(self._writer.unknown_cause(parsed))
+        return None
+
+    def _not_circular(self, parsed: ParsedFact, cause: str | None, itself: Sequence[Fact]) -> str | None:
+        """The cause, unless the fact (or the one that it corrects) is its own cause; that is reported."""
+        if cause is None or not any(self._world.follows_from(cause, fact.uuid) for fact in itself):
+            return cause
+        self.outcome.attention.append(self._writer.circular_cause(parsed))
         return None
 
     def _record_again(self, parsed: ParsedFact, known: Fact, cause: str | None = None) -> Fact:

@@ -40,6 +40,8 @@ _ENDED_EACH = 20
 _READINGS = 50
 _MEASURES = 200
 _MEASURE_NAMES = 20
+_CAUSES = 10
+"""Steps from a fact to what it follows from, in which a circle is looked for."""
 _NEAREST_EACH = 5
 _MOST_NEW_NAMES = 20
 _MOST_RELATED = 20
@@ -134,12 +136,13 @@ class SnapshotReader:
         likely = {one.uuid: one.name for one in entities if one.uuid in partly and may_stand_alone(one)}
         likely_parts = {word: likely[uuid] for word, uuid in parts.items() if uuid in likely}
         meant = await in_thread(_meant, parsed, likely_parts) if likely_parts else set()
-        series, ended, unlike, alike, apart = await asyncio.gather(
+        series, ended, unlike, alike, apart, causes = await asyncio.gather(
             reading.series(measures, measure_names),
             reading.ended_by(facts),
             reading.unlike(relations, entities, now),
             reading.alike(known, nearest),
             self._graph.records.apart(await in_thread(_claimed, group_id, parsed, names)),
+            reading.causes(facts),
         )
         return Snapshot(
             names=names,
@@ -151,7 +154,8 @@ class SnapshotReader:
             entities={entity.uuid: entity for entity in entities},
             facts=tuple(
                 {
-                    fact.uuid: fact for fact in (*(one for old in ended.values() for one in old), *facts, *series)
+                    fact.uuid: fact
+                    for fact in (*causes, *(one for old in ended.values() for one in old), *facts, *series)
                 }.values()
             ),
             measures=measures,
@@ -244,6 +248,19 @@ class _Reading:
         sources = sorted({uuid for fact in self._readings() if (uuid := self._uuid(fact.source))})
         found = await asyncio.gather(*(self.graph.facts.measures(self.group_id, one, _MEASURES) for one in sources))
         return dict(zip(sources, found, strict=True))
+
+    async def causes(self, facts: Sequence[Fact]) -> list[Fact]:
+        """What the causes that the call names by their uuid follow from in turn."""
+        named = tuple(prefix for one in self.parsed.facts if (prefix := as_uuid_prefix(one.because_of or "")))
+        found: dict[str, Fact] = {}
+        last = [fact for fact in facts if named and fact.uuid.startswith(named)]
+        for _ in range(_CAUSES):
+            uuids = {fact.cause_uuid for fact in last if fact.cause_uuid} - found.keys()
+            if not uuids:
+                break
+            last = await self.graph.records.get_facts(sorted(uuids), [self.group_id])
+            found.update((fact.uuid, fact) for fact in last)
+        return list(found.values())
 
     async def measure_names(self) -> dict[str, list[str]]:
         """What the measures of the call are called besides, if they were renamed or have aliases."""
