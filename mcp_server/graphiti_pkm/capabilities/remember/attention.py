@@ -94,6 +94,24 @@ class AttentionWriter:
             call=(again if is_new else f"If {same}: use {_quoted(name)}.") + others,
         )
 
+    def former_role(
+        self, alias: str, holder: tuple[str, str], successor: tuple[str, str] | None, fact: Fact
+    ) -> Attention:
+        """``holder``: (name, uuid) of the entity that is still called by a role that it has no more."""
+        name, uuid = holder
+        freed = {"entity_uuid": uuid[:SHOWN_UUID], "remove_aliases": [alias]}
+        call = f"If it no longer means {_quoted(name)}: update_entity {_json(freed)}"
+        if successor is not None:
+            given = {"entity_uuid": successor[1], "add_aliases": [alias]}
+            which = f"If it means {_quoted(successor[0])} now"
+            call = f"{which}: update_entity {_json(freed)}, then update_entity {_json(given)}"
+        return Attention(
+            what="alias_taken",
+            detail=f"{alias} stays the name of {name}, though this ended: {_cut(fact.text)}",
+            candidates=[f"{name} ({uuid[:SHOWN_UUID]})"],
+            call=call,
+        )
+
     def part_of_name(self, parts: Mapping[str, tuple[str, str]]) -> Attention:
         """``parts``: (name, uuid) of the entity that a word of the text may refer to."""
         shown = dict(list(parts.items())[:_MOST_PARTS])
