@@ -257,6 +257,7 @@ def fact_fits(fact: Fact, wanted: FactFilter) -> bool:
             or is_own_reading(fact, wanted)
         )
         and (not wanted.kinds or fact.kind in wanted.kinds)
+        and (not wanted.confidential or CONFIDENTIAL in fact.attributes)
         and (not wanted.because_of or fact.cause_uuid in wanted.because_of)
         and (not wanted.measures or (fact.kind == "reading" and fact.measure in wanted.measures))
     )

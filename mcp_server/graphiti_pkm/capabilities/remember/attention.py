@@ -193,8 +193,13 @@ class AttentionWriter:
             call="If another cause is meant: send the fact again with it.",
         )
 
-    def still_rests(self, dropped: Fact, at: datetime | None, dependents: Dependents) -> Attention:
-        """``dropped``: the fact that ended at this instant, or the fact that says that an entity was dropped."""
+    def still_rests(
+        self, dropped: Fact, at: datetime | None, dependents: Dependents, entity_uuid: str | None = None
+    ) -> Attention:
+        """``dropped``: the fact that ended at this instant, or the fact that says that an entity was dropped.
+
+        ``entity_uuid``: of that entity.
+        """
         first, shown = dependents.facts[0], len(dependents.facts)
         end = {}
         if at is not None and first.kind != "plan":
@@ -202,6 +207,9 @@ class AttentionWriter:
             end = {"invalid_at": self._instant(at)} if is_possible else {}
         ending = {"fact_uuid": first.uuid, "reason": _cut(dropped.text), **end}
         more = f" ({shown} of {dependents.total})" if dependents.total > shown else ""
+        if more and entity_uuid is not None:
+            others = f"get_entity_connections {_json({'entity_uuid': entity_uuid[:SHOWN_UUID]})} lists the others"
+            more = f" ({shown} of {dependents.total}; {others})"
         which = f"If {first.uuid[:SHOWN_UUID]} ended" + (" (else put in another uuid)" if shown > 1 else "")
         return Attention(
             what="still_rests",

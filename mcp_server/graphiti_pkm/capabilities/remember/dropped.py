@@ -24,7 +24,7 @@ async def report_dependents(
     for uuid, fact in list(entities.items())[:_MOST_ENTITIES]:
         dependents = await facts.on_entity(group_id, uuid, now, world.touched)
         if dependents.facts:
-            reports.append(writer.still_rests(fact, rules.known_from(fact), dependents))
+            reports.append(writer.still_rests(fact, rules.known_from(fact), dependents, uuid))
     ended = list(_dropped_facts(plan))
     dependents = await facts.on_facts(group_id, (fact.uuid for fact in ended), now, world.touched)
     if dependents.facts:

@@ -131,6 +131,7 @@ class FactPlanner:
         self._end_chosen(parsed, fact, chosen, start)
         self._close(parsed, closed)
         self._fulfil(parsed, fact, pool)
+        self._report_unresolved(parsed, fact, replaced, start)
         self._end_goals(parsed, fact)
         if validity.is_empty:
             self.outcome.attention.append(self._writer.empty_interval(parsed))
@@ -383,8 +384,21 @@ class FactPlanner:
                 self._supersede(parsed, old, fact, start)
         for name in replaced.unrecorded:
             self._record_ended(parsed, name, fact, start)
+
+    def _report_unresolved(self, parsed: ParsedFact, fact: Fact, replaced: Replaced, start: datetime) -> None:
+        """What ``replaces`` did not find, unless it was the plan that the call has fulfilled."""
         for unresolved in replaced.unresolved:
-            self.outcome.attention.append(self._writer.unresolved(parsed, unresolved, start, fact.uuid))
+            is_plan = is_current_word(unresolved.wanted) and not unresolved.candidates and self._fulfilled(fact)
+            if not is_plan:
+                self.outcome.attention.append(self._writer.unresolved(parsed, unresolved, start, fact.uuid))
+
+    def _fulfilled(self, fact: Fact) -> bool:
+        """Whether the call has fulfilled a plan of the fact's source, with its relation or target."""
+        done = {one.uuid for one in self.retirements.answers if one.kind == "fulfilled"}
+        return any(
+            plan.uuid in done and (same_relation(plan.relation, fact.relation) or plan.target_uuid == fact.target_uuid)
+            for plan in self._world.facts_at(fact.source_uuid, None)
+        )
 
     def _end_chosen(self, parsed: ParsedFact, fact: Fact, chosen: list[Fact], start: datetime) -> None:
         """Facts that the rules choose without the call naming them: ended, or only proposed."""

@@ -7,6 +7,7 @@ from graphiti_pkm.capabilities.search.periods import periods_in
 from graphiti_pkm.capabilities.search.ports import GraphNeighbours
 from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts
 from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts.confidential import asks_for_confidential
 from graphiti_pkm.core.facts.history import MOST_EVENTS, open_proposals
 from graphiti_pkm.core.facts.readings import asks_for_readings
 from graphiti_pkm.core.facts.statuses import OPEN, keys_of_class
@@ -103,9 +104,11 @@ class FactSearch(FactLists):
         )
         named = await self._measures_in(query, groups) if query and is_of_readings and not own else ()
         kind = "reading" if named else request.kind
+        is_confidential = bool(query and asks_for_confidential(query))
         wanted = FactFilter(
             group_ids=groups,
             measures=named,
+            confidential=is_confidential,
             own_measures=own,
             now=start.now,
             recorded_until=start.recorded_until,
@@ -123,7 +126,7 @@ class FactSearch(FactLists):
         is_series = bool(named or (own and is_of_readings))
         unbounded = self._of_all_time(query, start) if is_series and not any(instants.values()) else None
         asked = _Asked(wanted, entity, centre, start, limit, joined(read_as, known.note, nothing, unbounded))
-        if query is None or is_series:
+        if query is None or is_series or is_confidential:
             return await self._all_of(caller, asked)
         return await self._best_of(caller, asked, query)
 

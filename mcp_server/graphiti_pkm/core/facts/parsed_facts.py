@@ -236,7 +236,7 @@ class _Reader:
                 raise InvalidInput(f'{path} is a reading without a value; send for example 6.5, "4-5" or "6/10".')
             measure = measure or (target if target and target != ME else noun)
         text = display_name(given.fact or "")
-        start = self._date(given.valid_at, f"{path}.valid_at", given.kind)
+        start = self._date(given.valid_at, f"{path}.valid_at", given.kind) or self._planned_for(given, value, unit)
         end = self._date(given.invalid_at, f"{path}.invalid_at", given.kind)
         return ParsedFact(
             number=number,
@@ -305,6 +305,15 @@ class _Reader:
     def _date(self, text: str | None, path: str, kind: FactKind) -> DatePeriod | None:
         choice: YearChoice = "future" if kind == "plan" else "past" if kind in {"event", "reading"} else None
         return parse_date_phrase(text, self._zone, path, self._reference_time, choice) if text else None
+
+    def _planned_for(self, given: FactInput, value: str | None, unit: str | None) -> DatePeriod | None:
+        """When a plan without a date is for, if its value is a date; a bare number is an amount."""
+        if given.kind != "plan" or value is None or unit is not None or value.isdecimal():
+            return None
+        try:
+            return parse_date_phrase(value, self._zone, "value", self._reference_time, "future")
+        except InvalidInput:
+            return None
 
     def _deadline(self, given: FactInput, relation: str, value: str | None, unit: str | None) -> DatePeriod | None:
         """When a goal is due, if its value is a date of the present or the future; any other value is an amount."""

@@ -203,10 +203,20 @@ class KnownEntityView(Answer):
     summary: str
 
 
+class FollowingView(Answer):
+    """Current facts and open plans that follow from an entity (because_of)."""
+
+    total: int
+    facts: list[str]
+    """Five at most, as sentences with dates."""
+
+
 class ConnectionsResponse(FactSearchResponse):
     entity: str | None = None
     """Name of the asked entity; None if there is no such entity."""
     known_as: KnownEntityView | None = None
+    following: FollowingView | None = None
+    """What follows from the entity; on page one only, and only if there is any."""
     neighbours: list[NeighbourView] | None = None
     """Counts per neighbour, most first; on page one only."""
     neighbours_total: int | None = None

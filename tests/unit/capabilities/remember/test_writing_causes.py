@@ -48,7 +48,8 @@ async def test_five_are_named_and_all_counted(world: WritingWorld) -> None:
     )
     report = the(answer, "still_rests")
     assert len(report.candidates) == 5
-    assert "(5 of 7)" in report.detail
+    adr = world.entity("ADR 10").uuid[:8]
+    assert f'(5 of 7; get_entity_connections {{"entity_uuid":"{adr}"}} lists the others)' in report.detail
     assert "because of ADR 10" in report.candidates[0]
     assert [one.fact for one in answer.facts][1] == "ADR 10 has status: superseded"
     ended, _ = await world.settle(report)

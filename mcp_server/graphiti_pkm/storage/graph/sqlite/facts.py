@@ -164,6 +164,11 @@ def _recorded(wanted: FactFilter) -> tuple[list[str], dict[str, object]]:
             f"{_HAS_CAUSE} AND {_BECAUSE_OF} IN (SELECT value FROM json_each(:because_of))",
         ),
         (
+            "confidential",
+            (CONFIDENTIAL,) if wanted.confidential else (),
+            "json_extract(f.attributes, '$.' || json_extract(:confidential, '$[0]'))",
+        ),
+        (
             "labels",
             () if "Entity" in wanted.labels else wanted.labels,  # which all of them are
             """EXISTS (SELECT 1 FROM entity y WHERE y.uuid IN (f.source_uuid, f.target_uuid)
