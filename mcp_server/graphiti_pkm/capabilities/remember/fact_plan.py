@@ -21,7 +21,7 @@ from graphiti_pkm.core.identity.relation_kinds import may_mean_same
 from graphiti_pkm.core.identity.spelling import has_exclusive_target, same_relation
 from graphiti_pkm.core.model.answers import Attention, FactResult
 from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS, without_date_words
-from graphiti_pkm.core.model.records import BECAUSE_OF, CONFIDENTIAL, DUE, Entity, Fact
+from graphiti_pkm.core.model.records import BECAUSE_OF, CONFIDENTIAL, DUE, GOAL_OUTCOME, Entity, Fact
 from graphiti_pkm.core.model.times import show_validity
 from graphiti_pkm.core.reading.views import shown_end, shown_start
 from graphiti_pkm.settings.loader import RetirementPolicy
@@ -471,8 +471,11 @@ class FactPlanner:
         if outcome is None:
             return
         at = fact.valid_at or self._at.reference_time
-        for goal in goals.concerned(parsed, fact, self._world.facts_at(fact.source_uuid, fact.source_uuid)):
-            if self._at.policy == "propose":
+        over = {one.uuid for one in self.retirements.answers if one.kind == "retired"}
+        for goal in goals.concerned(parsed, fact, self._world.facts_at(fact.source_uuid, fact.source_uuid), over):
+            if goal.uuid in over:
+                self._world.change(goal.model_copy(update={"attributes": {**goal.attributes, GOAL_OUTCOME: outcome}}))
+            elif self._at.policy == "propose":
                 self._propose(goal, fact, at)
             else:
                 self.retirements.retire(goal, rules.end_of(goal, at, self._at.zone), fact, outcome=outcome)
