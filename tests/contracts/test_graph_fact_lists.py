@@ -130,6 +130,7 @@ async def test_a_series_is_summed_up_over_all_its_readings(graph: Graph) -> None
         a_fact(sarah, sleep, "SLEPT", kind="reading", measure="sleep", value=value, unit=unit, valid_at=when)
         for value, unit, when in told
     ]
+    readings[0] = readings[0].model_copy(update={"attributes": {"confidential": True}})
     voided = a_fact(sarah, sleep, "SLEPT", kind="reading", measure="sleep", value="1", unit="h", voided=True)
     await graph.writer.apply(a_write(sarah, sleep, *readings, voided), {})
     for entity_uuid, asked in ((sleep.uuid, wanted()), (None, wanted(measures=("sleep",)))):
@@ -139,6 +140,7 @@ async def test_a_series_is_summed_up_over_all_its_readings(graph: Graph) -> None
         points = [times.first, times.last, times.least, times.most]
         assert [point and point.value for point in points] == ["6", "7 and a half hours", "330", "7 and a half hours"]
         assert (times.first.unit, times.first.at) == ("h", at(2026, 1, 5))
+        assert [point and point.confidential for point in points] == [True, False, False, False]
         assert times.means == (("2026-02", 7.5 * 3600), ("2026-01", 5.75 * 3600))
         assert {(one.kind, one.readings, one.numbers, one.least is None) for one in found[1:]} == {
             ("", 1, 0, True),

@@ -67,11 +67,28 @@ async def test_a_fact_says_what_it_follows_from_while_that_is_there(graph: Graph
         "gone": "",
         "foreign": "",
     }
+    assert not any(one.is_cause_confidential for one in read)
     wanted = FactFilter(group_ids=("t1",), now=NOW, because_of=(decision.uuid, reason.uuid))
     page = await graph.facts.group_facts(wanted, Window(limit=1))
     assert ([one.text for one in page.facts], page.total) == (["met"], 2)
     other = await graph.facts.group_facts(wanted.model_copy(update={"group_ids": ("t2",)}), Window(limit=1))
     assert other.total == 0
+
+
+async def test_what_is_not_public_is_listed_and_marked_as_a_cause(graph: Graph) -> None:
+    sarah, tom = an_entity("Sarah"), an_entity("Tom")
+    secret = a_fact(sarah, tom, "MET", text="Sarah met Tom.", attributes={"confidential": True})
+    so = a_fact(sarah, tom, "KNOWS", attributes={"because_of": secret.uuid})
+    await graph.writer.apply(a_write(sarah, tom, secret, so), {})
+    wanted = FactFilter(group_ids=("t1",), now=NOW, confidential=True)
+    for page in (
+        await graph.facts.group_facts(wanted, Window(limit=9)),
+        await graph.facts.connections(tom.uuid, wanted, Window(limit=9)),
+    ):
+        assert [one.uuid for one in page.facts] == [secret.uuid]
+        assert page.total == 1
+    [read] = await graph.records.get_facts([so.uuid], ["t1"])
+    assert (read.cause, read.is_cause_confidential) == ("Sarah met Tom.", True)
 
 
 async def test_relations_are_counted_most_used_first(graph: Graph) -> None:

@@ -43,7 +43,7 @@ from graphiti_pkm.core.model.queries import (
     Window,
     newest_under,
 )
-from graphiti_pkm.core.model.records import Entity, Episode, Fact, FactChange, Name, Passage
+from graphiti_pkm.core.model.records import CONFIDENTIAL, Entity, Episode, Fact, FactChange, Name, Passage
 from graphiti_pkm.core.model.times import month_key
 from graphiti_pkm.core.ports.graph import RecordKind
 
@@ -415,7 +415,12 @@ def _means(facts: list[Fact], zone: str) -> dict[str, float]:
 
 
 def _series(key: tuple[str, str, str], facts: list[Fact], means: list[tuple[str, float]]) -> ReadingSeries:
-    points = [ReadingPoint(value=fact.value or "", unit=fact.unit, at=_read_at(fact)) for fact in facts]
+    points = [
+        ReadingPoint(
+            value=fact.value or "", unit=fact.unit, at=_read_at(fact), confidential=CONFIDENTIAL in fact.attributes
+        )
+        for fact in facts
+    ]
     read = ((amount_of(fact.value, fact.unit), point) for fact, point in zip(facts, points, strict=True))
     numbers = [(amount.middle, point) for amount, point in read if amount is not None]
     return ReadingSeries(

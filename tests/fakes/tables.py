@@ -10,6 +10,7 @@ from graphiti_pkm.core.facts.rules import outcome_of
 from graphiti_pkm.core.model.names import normalise_name
 from graphiti_pkm.core.model.queries import EntityFilter, EntryFilter, EpisodeFilter, FactFilter, FactStatus
 from graphiti_pkm.core.model.records import (
+    CONFIDENTIAL,
     Entity,
     Entry,
     Episode,
@@ -81,6 +82,7 @@ class Tables:
                 "source_name": self.entities[fact.source_uuid].name,
                 "target_name": self.entities[fact.target_uuid].name,
                 "cause": self._cause(fact),
+                "is_cause_confidential": self._is_confidential(fact.cause_uuid, fact.group_id),
                 "outcome": self._outcome(fact),
             }
         )
@@ -102,6 +104,10 @@ class Tables:
         ending = self._ending(fact.uuid)
         over = ending and (self._told(ending.episode_uuid) or ending.invalid_at or ending.recorded_at)
         return over is not None and wanted.as_of < over
+
+    def _is_confidential(self, uuid: str | None, group_id: str) -> bool:
+        fact = self.facts.get(uuid or "")
+        return fact is not None and fact.group_id == group_id and CONFIDENTIAL in fact.attributes
 
     def _cause(self, fact: Fact) -> str:
         entity, cause = self.entities.get(fact.cause_uuid or ""), self.facts.get(fact.cause_uuid or "")
@@ -264,6 +270,7 @@ def fact_fits(fact: Fact, wanted: FactFilter) -> bool:
             or is_own_reading(fact, wanted)
         )
         and (not wanted.kinds or fact.kind in wanted.kinds)
+        and (not wanted.confidential or CONFIDENTIAL in fact.attributes)
         and (not wanted.because_of or fact.cause_uuid in wanted.because_of)
         and (not wanted.measures or (fact.kind == "reading" and fact.measure in wanted.measures))
     )

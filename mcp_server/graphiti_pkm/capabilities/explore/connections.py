@@ -8,8 +8,9 @@ from functools import partial
 from graphiti_pkm.capabilities.explore.requests import GetEntityConnections
 from graphiti_pkm.core.facts.history import MOST_EVENTS, known_state
 from graphiti_pkm.core.model.access import Caller
-from graphiti_pkm.core.model.answers import ConnectionsResponse, KnownEntityView, NeighbourView
+from graphiti_pkm.core.model.answers import ConnectionsResponse, FollowingView, KnownEntityView, NeighbourView
 from graphiti_pkm.core.model.queries import FactFilter
+from graphiti_pkm.core.reading.dependents import DependentsReader
 from graphiti_pkm.core.reading.fact_lists import FactLists, Listed, joined, series_note
 from graphiti_pkm.core.reading.paging import CONNECTIONS, budget, fit, text_size
 from graphiti_pkm.core.reading.reader import Anchor, Start
@@ -49,7 +50,7 @@ class Connections(FactLists):
         )
         known = await self._known(request.known_at, anchor.group_ids, start.now)
         read_as = self._read_as(request.as_of, request.known_at)
-        own = await self._measures_called(anchor.group_ids, anchor.entity.name) if anchor.entity else ()
+        own = await self._measures_called(anchor.group_ids, anchor.entity) if anchor.entity else ()
         wanted = FactFilter(
             group_ids=anchor.group_ids,
             own_measures=own,
@@ -82,7 +83,8 @@ class Connections(FactLists):
             for fact in await self._as_known(page.facts[:limit], anchor.group_ids, known.at)
         ]
         former = await self._former(anchor, known.at)
-        room = budget((CONNECTIONS, limit))
+        following = await self._following(anchor, wanted, start)
+        room = budget((CONNECTIONS, limit)) - text_size(following.model_dump() if following else {})
         listed = _listed(neighbours, room // _NEIGHBOUR_SHARE)
         kinds = await self._kinds(anchor, wanted) if start.after is None and page.total > limit else None
         counted = [kinds or {}, [item.model_dump() for item in listed or ()]]
@@ -107,6 +109,7 @@ class Connections(FactLists):
             facts=views[:kept],
             entity=anchor.entity and clipped(former.name if former else anchor.entity.name, 200),
             known_as=former,
+            following=following,
             neighbours=listed,
             neighbours_total=len(neighbours) if neighbours and len(neighbours) <= _NEIGHBOURS else None,
             neighbours_others=page.total - sum(item.facts for item in listed)
@@ -117,6 +120,15 @@ class Connections(FactLists):
             if kinds is not None
             else None,
         )
+
+    async def _following(self, anchor: Anchor, wanted: FactFilter, start: Start) -> FollowingView | None:
+        """What follows from the entity now, for page one."""
+        if anchor.entity is None or start.after is not None or wanted.as_of or wanted.known_at:
+            return None
+        reader = DependentsReader(self._graph)
+        found = await reader.on_facts(anchor.entity.group_id, [anchor.uuid], start.now, lambda _: False)
+        facts = [self._views.sentence(fact) for fact in found.facts]
+        return FollowingView(total=found.total, facts=facts) if facts else None
 
     async def _former(self, anchor: Anchor, known_at: datetime | None) -> KnownEntityView | None:
         """The entity as the record knew it; None if it is the same today."""

@@ -49,8 +49,8 @@ class Changes(Reader):
         """
         since, before = self._instant("since", request.since), self._instant("until", request.until)
         told_since = self._instant("told_since", request.told_since)
-        if since is None and told_since is None:
-            raise InvalidInput("Give since (when it was recorded), told_since (the date of the note), or both.")
+        if since is None and told_since is None and not request.kinds:
+            raise InvalidInput("Give since (when it was recorded), told_since (the date of the note) or kinds.")
         after = since or _EVER
         if before is not None and before <= after:
             raise InvalidInput("until must be later than since: since <= change < until.")
@@ -87,6 +87,7 @@ class Changes(Reader):
         periods = [
             f"{words} since {show_time(at, zone)}" for words, at in (("recorded", since), ("told", told_since)) if at
         ]
+        periods = periods or ["since the record began"]
         about = f" about {name}" if name else ""
         return ChangesResponse(
             message=f"{_told(kept, page.total)} {' and '.join(periods)}{about}",
@@ -99,7 +100,9 @@ class Changes(Reader):
                 caller,
                 groups,
                 empty=not page.total,
-                note=await self._by_record(groups, after, page.total) if told_since is None else None,
+                note=await self._by_record(groups, after, page.total)
+                if since is not None and told_since is None
+                else None,
             ),
             changes=views[:kept],
         )

@@ -45,6 +45,8 @@ class Found:
     """Of the episodes asked about, those that mention it."""
     unlinked: Collection[str] = ()
     is_told_apart: bool = False
+    used: Collection[str] = ()
+    """Keys of names that a note has used since the update that is undone."""
 
     @property
     def is_person(self) -> bool:
@@ -146,24 +148,31 @@ def _attributes(entity: Entity, label: str | None) -> dict[str, object]:
 def plan_undo(event: EntityChange, found: Found) -> EntityChange:
     """Undo an update: ``event.before`` is what it left, ``event.after`` what it had found.
 
-    Names, mentions and differences of the event are again as they were; name, type and summary only if it changed them.
+    Names, mentions and differences of the event are again as they were; name, type and summary only if it changed them
+    and no note has since. A name that a note has used since (``found.used``) stays, as an alias, with its mentions.
     Raises InvalidInput if a name has been given to another entity since.
     """
     left, back, entity = event.before, event.after, found.entity
     for name in back.names:
         _refuse_held(found.holders.get(name.key), entity, "its former name")
     changes: dict[str, object] = {}
-    if left.name != back.name:
+    if left.name != back.name and entity.name == left.name:
         changes["name"] = back.name
-    if left.label != back.label:
+    if left.label != back.label and entity.label == left.label:
         changes["label"] = back.label
-    if left.summary != back.summary:
+    if left.summary != back.summary and entity.summary == left.summary:
         changes |= {"summary": back.summary, "summary_by_model": back.summary_by_model}
     changed = entity.model_copy(update=changes)
     concerned = {name.key for name in (*left.names, *back.names)}
     now = {key: name for key, name in found.names.items() if key in concerned}
-    before, after = _differing(now, {name.key: name for name in back.names})
-    links = {"not_same_as", "linked", "unlinked"}
+    back_names = {name.key: name for name in back.names}
+    kept = {
+        key: name.model_copy(update={"is_alias": True})
+        for key, name in now.items()
+        if key in found.used and key not in back_names
+    }
+    before, after = _differing(now, back_names | kept)
+    links = {"not_same_as", "unlinked"} if kept else {"not_same_as", "linked", "unlinked"}
     return EntityChange(
         changed,
         state_of(entity, before, **left.model_dump(include=links)),

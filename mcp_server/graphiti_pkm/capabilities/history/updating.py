@@ -1,6 +1,6 @@
 """Puts right what an entity is called and is, what it is not, and which episodes mention it; and undoes that."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from uuid import uuid4
 
@@ -20,11 +20,12 @@ from graphiti_pkm.core.facts.history import MOST_EVENTS, after, to_undo
 from graphiti_pkm.core.identity.first_back_links import first_back_links
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.known_names import NameBooks
+from graphiti_pkm.core.identity.mentions import NamedIn
 from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.identity.uuids import resolve_within, unknown
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.names import name_key, normalise_name
-from graphiti_pkm.core.model.queries import FactFilter, Window
+from graphiti_pkm.core.model.queries import EpisodeFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import (
     ChangeKind,
     Entity,
@@ -50,6 +51,8 @@ _MOST_NAMES = 1_000
 _MOST_REWRITTEN = 1_000
 """Sentences that one rename words anew; older ones keep the old name, which stays an alias."""
 _OTHER_NAMES = 50
+_MOST_EPISODES = 100
+"""Newest notes in which a name is looked for that an undone update gave."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,9 @@ class Updating:
                 return self._answer("No update of it is left to undo; nothing was changed.", entity, changed=False)
             back = _undone(event, entity)
             holders = await self._graph.records.get_names([name.key for name in back.after.names])
-            planned = plan_undo(back, Found(entity, await self._names(entity), holders))
+            names = await self._names(entity)
+            used = await self._used(entity, event, names.values())
+            planned = plan_undo(back, Found(entity, names, holders, used=used))
             done = await self._write(caller, planned, "restored", reason, vectors)
         return self._answer(f"Restored: {done}.", planned.entity, changed=True)
 
@@ -170,6 +175,31 @@ class Updating:
         keys = {name_key(entity.group_id, text) for text in (entity.name, ME, *texts)}
         found = await self._graph.records.get_names(sorted(keys))
         return {key: name for key, name in found.items() if name.entity_uuid == entity.uuid}
+
+    async def _used(self, entity: Entity, event: RecordedChange, names: Iterable[Name]) -> set[str]:
+        """Keys of the names that the event gave and a later note has used.
+
+        It has if one of its facts about the entity holds the name, or if its text holds what the update named it.
+        """
+        had = {name.key for name in event.entity_before.names} if event.entity_before else set()
+        given = [name for name in names if event.entity_after and name.key not in had]
+        wanted = FactFilter(group_ids=(entity.group_id,), now=self._context.now())
+        facts = await self._graph.facts.connections(entity.uuid, wanted, Window(limit=_MOST_REWRITTEN))
+        episodes = await self._graph.episodes.timeline(
+            entity.uuid, EpisodeFilter(group_ids=(entity.group_id,)), Window(limit=_MOST_EPISODES)
+        )
+
+        def found() -> set[str]:
+            since = event.recorded_at
+            said = [NamedIn(fact.text) for fact in facts.facts if fact.created_at > since]
+            texts = [NamedIn(one.content) for one in episodes.episodes if one.created_at > since]
+            return {
+                name.key
+                for name in given
+                if any(name.text.lower() in text for text in (*said, *([] if name.is_alias else texts)))
+            }
+
+        return await in_thread(found)
 
     async def _sentences(self, planned: EntityChange) -> _Sentences:
         """The sentences that we composed, with the new name."""

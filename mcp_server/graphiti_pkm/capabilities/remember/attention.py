@@ -10,7 +10,7 @@ from graphiti_pkm.core.facts.replaced import UnresolvedReplacement
 from graphiti_pkm.core.model.answers import Attention
 from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS, words_at
 from graphiti_pkm.core.model.names import normalise_name
-from graphiti_pkm.core.model.records import Entity, Episode, Fact
+from graphiti_pkm.core.model.records import CONFIDENTIAL, Entity, Episode, Fact
 from graphiti_pkm.core.model.requests import ME
 from graphiti_pkm.core.model.times import iso, show_time
 from graphiti_pkm.core.reading.dependents import Dependents
@@ -21,6 +21,8 @@ _MOST_CANDIDATES = 5
 _MOST_NAMES = 10
 _MOST_PARTS = 5
 _TEXT = 160
+_OF_THE_NEW = frozenset({"kind", "value", "unit", "because_of"})
+"""What a call says of a new fact alone, not of the one before it."""
 
 
 class AttentionWriter:
@@ -81,7 +83,7 @@ class AttentionWriter:
         same = f"{_quoted(wanted_for.name)} is {_quoted(name)}"
         renamed = _json({"name": name, "aliases": [wanted_for.name]})
         pair = {"entity_uuid": wanted_for.uuid[:SHOWN_UUID], "not_same_as": uuid[:SHOWN_UUID]}
-        others = f" Else: update_entity {_json(pair)}; a fuller name tells them apart."
+        others = f" Else: update_entity {_json(pair)}, and use a fuller name."
         again = (
             f'If {same}: {self._delete} {{"uuid":"{episode_uuid}"}}, then add_memory again with {renamed} in entities.'
         )
@@ -89,7 +91,25 @@ class AttentionWriter:
             what="alias_taken",
             detail=f"{alias} stays the name of {name}, not of {wanted_for.name}",
             candidates=[f"{name} ({uuid[:SHOWN_UUID]})"],
-            call=(again if is_new else f"If {same}: use the name {_quoted(name)} from now on.") + others,
+            call=(again if is_new else f"If {same}: use {_quoted(name)}.") + others,
+        )
+
+    def former_role(
+        self, alias: str, holder: tuple[str, str], successor: tuple[str, str] | None, fact: Fact
+    ) -> Attention:
+        """``holder``: (name, uuid) of the entity that is still called by a role that it has no more."""
+        name, uuid = holder
+        freed = {"entity_uuid": uuid[:SHOWN_UUID], "remove_aliases": [alias]}
+        call = f"If it no longer means {_quoted(name)}: update_entity {_json(freed)}"
+        if successor is not None:
+            given = {"entity_uuid": successor[1], "add_aliases": [alias]}
+            which = f"If it means {_quoted(successor[0])} now"
+            call = f"{which}: update_entity {_json(freed)}, then update_entity {_json(given)}"
+        return Attention(
+            what="alias_taken",
+            detail=f"{alias} stays the name of {name}, though this ended: {_cut(fact.text)}",
+            candidates=[f"{name} ({uuid[:SHOWN_UUID]})"],
+            call=call,
         )
 
     def part_of_name(self, parts: Mapping[str, tuple[str, str]]) -> Attention:
@@ -121,9 +141,7 @@ class AttentionWriter:
         )
 
     def near_relation(self, fact: ParsedFact, stored: Fact, near: Sequence[str]) -> Attention:
-        suggested = _triple(fact, relation=near[0]) | ({"fact": fact.text} if fact.has_text else {})
-        suggested |= self._dates(stored)
-        again = self._add(fact, facts=[suggested])
+        again = self._in_place_of(stored, fact, _triple(fact, relation=near[0]))
         return Attention(
             what="near_relation",
             detail=f"{fact.relation} is new here; stored as sent: {_cut(fact.text)}",
@@ -143,14 +161,12 @@ class AttentionWriter:
 
     def unnamed_measure(self, fact: ParsedFact, stored: Fact, series: Sequence[str]) -> Attention:
         """A reading whose series is named after its relation, beside other series (``series``)."""
-        suggested = _triple(fact) | {"measure": series[0]} | ({"fact": fact.text} if fact.has_text else {})
-        suggested |= self._dates(stored)
+        again = self._in_place_of(stored, fact, _triple(fact) | {"measure": series[0]})
         return Attention(
             what="near_measure",
             detail=f"{_cut(fact.text)}: no measure given; it began the series {stored.measure}",
             candidates=list(series[:_MOST_CANDIDATES]),
-            call=f'If it belongs to {series[0]}: delete_entity_edge {{"uuid":"{stored.uuid}"}}, then '
-            f"{self._add(fact, facts=[suggested])}",
+            call=f'If it belongs to {series[0]}: delete_entity_edge {{"uuid":"{stored.uuid}"}}, then {again}',
         )
 
     def quote_not_found(self, fact: ParsedFact) -> Attention:
@@ -169,8 +185,21 @@ class AttentionWriter:
             call="To add it: send the fact again with a known name or fact uuid.",
         )
 
-    def still_rests(self, dropped: Fact, at: datetime | None, dependents: Dependents) -> Attention:
-        """``dropped``: the fact that ended at this instant, or the fact that says that an entity was dropped."""
+    def circular_cause(self, fact: ParsedFact) -> Attention:
+        return Attention(
+            what="unknown_cause",
+            detail=f"facts[{fact.number}].because_of: the fact would follow from itself; stored without it",
+            candidates=[],
+            call="If another cause is meant: send the fact again with it.",
+        )
+
+    def still_rests(
+        self, dropped: Fact, at: datetime | None, dependents: Dependents, entity_uuid: str | None = None
+    ) -> Attention:
+        """``dropped``: the fact that ended at this instant, or the fact that says that an entity was dropped.
+
+        ``entity_uuid``: of that entity.
+        """
         first, shown = dependents.facts[0], len(dependents.facts)
         end = {}
         if at is not None and first.kind != "plan":
@@ -178,6 +207,9 @@ class AttentionWriter:
             end = {"invalid_at": self._instant(at)} if is_possible else {}
         ending = {"fact_uuid": first.uuid, "reason": _cut(dropped.text), **end}
         more = f" ({shown} of {dependents.total})" if dependents.total > shown else ""
+        if more and entity_uuid is not None:
+            others = f"get_entity_connections {_json({'entity_uuid': entity_uuid[:SHOWN_UUID]})} lists the others"
+            more = f" ({shown} of {dependents.total}; {others})"
         which = f"If {first.uuid[:SHOWN_UUID]} ended" + (" (else put in another uuid)" if shown > 1 else "")
         return Attention(
             what="still_rests",
@@ -255,7 +287,7 @@ class AttentionWriter:
         ending = ending or self._add(fact, facts=[suggested])
         calls = [f"{which}{more}: {ending}"] if found.may_end else []
         if found.may_be_unrecorded:
-            never = {name: value for name, value in _triple(fact).items() if name not in {"kind", "value", "unit"}}
+            never = {name: value for name, value in _triple(fact).items() if name not in _OF_THE_NEW}
             never |= {"target" if fact.has_target else "value": found.wanted, "invalid_at": self._instant(start)}
             calls.append(f"If it was true but never recorded: {self._add(fact, facts=[never])}")
         return ". ".join(calls)
@@ -381,6 +413,18 @@ class AttentionWriter:
         """A fact with its validity."""
         return f"{_cut(fact.text)} ({shown_validity(fact, self._zone, self._now)})"
 
+    def _in_place_of(self, stored: Fact, fact: ParsedFact, suggested: dict[str, object]) -> str:
+        """The call that tells a fact anew, with all that was stored of it, once it was deleted.
+
+        The words of the note are those that it quotes, where it quotes any.
+        """
+        if stored.cause_uuid is None:
+            suggested.pop("because_of", None)
+        again = suggested | ({"fact": fact.text} if fact.has_text else {}) | self._dates(stored)
+        if stored.quote is None:
+            return self._add(fact, facts=[again])
+        return self._add(fact, stored.quote, facts=[again | {"quote": stored.quote}])
+
     def _dates(self, fact: Fact) -> dict[str, object]:
         """The dates of a known fact as they were told."""
         dates = (("valid_at", fact.valid_at, START_WORDS), ("invalid_at", fact.invalid_at, END_WORDS))
@@ -394,13 +438,17 @@ class AttentionWriter:
         """A time in a form that can be sent again without loss."""
         return iso(at) if at.second or at.microsecond else show_time(at, self._zone)
 
-    def _add(self, fact: ParsedFact | Fact, **fields: object) -> str:
-        """The call with the sentence of the fact as its words, at the time of its note."""
+    def _add(self, fact: ParsedFact | Fact, words: str | None = None, **fields: object) -> str:
+        """The call with ``words``, or the sentence of the fact, as its body, at the time of its note."""
         group = {} if self._group is None else {"group_id": self._group}
-        is_whole_note = fact.text == self._note.content
-        words = _quoted(fact.text) if is_whole_note else fact.text
-        said = {"episode_body": words, "reference_time": self._instant(self._note.valid_at)}
-        return f"add_memory {_json({**said, **fields, **group})}"
+        words = words or fact.text
+        is_whole_note = words == self._note.content
+        said = {
+            "episode_body": _quoted(words) if is_whole_note else words,
+            "reference_time": self._instant(self._note.valid_at),
+        }
+        public = {CONFIDENTIAL: True} if self._note.confidential else {}
+        return f"add_memory {_json({**said, **fields, **public, **group})}"
 
     def _search(self, query: str) -> str:
         group = {} if self._group is None else {"group_ids": [self._group]}
@@ -413,10 +461,10 @@ def _triple(fact: ParsedFact, relation: str | None = None) -> dict[str, object]:
         suggested["target"] = fact.target
     if fact.kind != "state":
         suggested["kind"] = fact.kind
-    for name in ("measure", "value", "unit"):
+    for name in ("measure", "value", "unit", "because_of"):
         if getattr(fact, name) is not None:
             suggested[name] = getattr(fact, name)
-    return suggested
+    return suggested | ({CONFIDENTIAL: True} if fact.is_confidential else {})
 
 
 def _json(arguments: object) -> str:

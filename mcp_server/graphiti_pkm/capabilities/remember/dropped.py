@@ -8,7 +8,7 @@ from graphiti_pkm.capabilities.remember.write_plan import WritePlan
 from graphiti_pkm.core.facts import rules
 from graphiti_pkm.core.facts.statuses import DROPPED, class_of_status, is_superseding, status_of_fact
 from graphiti_pkm.core.model.answers import Attention
-from graphiti_pkm.core.model.records import Fact
+from graphiti_pkm.core.model.records import BECAUSE_OF, Fact
 from graphiti_pkm.core.reading.dependents import DependentsReader
 
 _MOST_ENTITIES = 5
@@ -24,7 +24,7 @@ async def report_dependents(
     for uuid, fact in list(entities.items())[:_MOST_ENTITIES]:
         dependents = await facts.on_entity(group_id, uuid, now, world.touched)
         if dependents.facts:
-            reports.append(writer.still_rests(fact, rules.known_from(fact), dependents))
+            reports.append(writer.still_rests(fact, rules.known_from(fact), dependents, uuid))
     ended = list(_dropped_facts(plan))
     dependents = await facts.on_facts(group_id, (fact.uuid for fact in ended), now, world.touched)
     if dependents.facts:
@@ -32,6 +32,19 @@ async def report_dependents(
         dropped = causes[dependents.facts[0].cause_uuid or ""]
         reports.append(writer.still_rests(dropped, dropped.invalid_at, dependents))
     return reports
+
+
+async def follow_corrections(facts: DependentsReader, plan: WritePlan, now: datetime) -> None:
+    """What follows from a corrected fact follows from what took its place."""
+    corrected = {one.uuid: one.replaced_by for one in plan.retirements.answers if one.kind == "voided"}
+    if not corrected:
+        return
+    following = await facts.with_cause(plan.episode.group_id, corrected, now)
+    plan.world.learn(following)
+    for fact in map(plan.world.latest, following):
+        right = corrected.get(fact.cause_uuid or "")
+        if right is not None and right != fact.uuid:
+            plan.world.change(fact.model_copy(update={"attributes": {**fact.attributes, BECAUSE_OF: right}}))
 
 
 def _dropped_entities(plan: WritePlan, now: datetime) -> Iterator[tuple[str, Fact]]:

@@ -1,6 +1,6 @@
 """Plans the facts of one call in order: created, recorded again, ended, corrected."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
@@ -22,7 +22,7 @@ from graphiti_pkm.core.identity.relation_kinds import may_mean_same
 from graphiti_pkm.core.identity.spelling import has_exclusive_target, same_relation
 from graphiti_pkm.core.model.answers import Attention, FactResult
 from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS, without_date_words
-from graphiti_pkm.core.model.records import BECAUSE_OF, CONFIDENTIAL, DUE, Entity, Fact
+from graphiti_pkm.core.model.records import BECAUSE_OF, CONFIDENTIAL, DUE, GOAL_OUTCOME, Entity, Fact
 from graphiti_pkm.core.model.times import show_validity
 from graphiti_pkm.core.reading.views import shown_end, shown_start
 from graphiti_pkm.settings.loader import RetirementPolicy
@@ -73,14 +73,18 @@ class FactPlanner:
         writer: AttentionWriter,
         new_uuid: Callable[[], str],
         unlike: Collection[tuple[str, str]] = (),
+        measure_names: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        """``unlike``: pairs of relations that lead to different kinds of things, however similar their words are."""
+        """``unlike``: pairs of relations that lead to different kinds of things, however similar their words are.
+
+        ``measure_names``: other names of the measures that the call gives readings of.
+        """
         self._at = context
         self._body, self._said = QuotedText(context.body), NamedIn(context.body)
         self._resolution = resolution
         self._world = world
         self._relations = relations
-        self._readings = Readings(world, measures)
+        self._readings = Readings(world, measures, measure_names or {})
         self._writer = writer
         self._new_uuid = new_uuid
         self._unlike = unlike
@@ -117,6 +121,8 @@ class FactPlanner:
         known = next(iter(closed.ended), None) or rules.find_duplicate(
             parsed, validity, reference_time, target.uuid, pool, self._at.episode_uuid, self._at.zone
         )
+        itself = [known] if known else replaced.facts if parsed.is_correction else []
+        cause = self._not_circular(parsed, cause, itself)
         if known:
             fact = self._record_again(parsed, known, cause)
         else:
@@ -131,6 +137,7 @@ class FactPlanner:
         self._end_chosen(parsed, fact, chosen, start)
         self._close(parsed, closed)
         self._fulfil(parsed, fact, pool)
+        self._report_unresolved(parsed, fact, replaced, start)
         self._end_goals(parsed, fact)
         if validity.is_empty and not closed.ended:
             self.outcome.attention.append(self._writer.empty_interval(parsed))
@@ -256,6 +263,13 @@ class FactPlanner:
         if len(found) == 1:
             return found[0].uuid
         self.outcome.attention.append(self._writer.unknown_cause(parsed))
+        return None
+
+    def _not_circular(self, parsed: ParsedFact, cause: str | None, itself: Sequence[Fact]) -> str | None:
+        """The cause, unless the fact (or the one that it corrects) is its own cause; that is reported."""
+        if cause is None or not any(self._world.follows_from(cause, fact.uuid) for fact in itself):
+            return cause
+        self.outcome.attention.append(self._writer.circular_cause(parsed))
         return None
 
     def _record_again(self, parsed: ParsedFact, known: Fact, cause: str | None = None) -> Fact:
@@ -394,8 +408,21 @@ class FactPlanner:
                 self._supersede(parsed, old, fact, start)
         for name in replaced.unrecorded:
             self._record_ended(parsed, name, fact, start)
+
+    def _report_unresolved(self, parsed: ParsedFact, fact: Fact, replaced: Replaced, start: datetime) -> None:
+        """What ``replaces`` did not find, unless it was the plan that the call has fulfilled."""
         for unresolved in replaced.unresolved:
-            self.outcome.attention.append(self._writer.unresolved(parsed, unresolved, start, fact.uuid))
+            is_plan = is_current_word(unresolved.wanted) and not unresolved.candidates and self._fulfilled(fact)
+            if not is_plan:
+                self.outcome.attention.append(self._writer.unresolved(parsed, unresolved, start, fact.uuid))
+
+    def _fulfilled(self, fact: Fact) -> bool:
+        """Whether the call has fulfilled a plan of the fact's source, with its relation or target."""
+        done = {one.uuid for one in self.retirements.answers if one.kind == "fulfilled"}
+        return any(
+            plan.uuid in done and (same_relation(plan.relation, fact.relation) or plan.target_uuid == fact.target_uuid)
+            for plan in self._world.facts_at(fact.source_uuid, None)
+        )
 
     def _end_chosen(self, parsed: ParsedFact, fact: Fact, chosen: list[Fact], start: datetime) -> None:
         """Facts that the rules choose without the call naming them: ended, or only proposed."""
@@ -438,7 +465,7 @@ class FactPlanner:
                 "episodes": (self._at.episode_uuid,),
                 "created_at": self._at.recorded_at,
                 "expired_at": None,
-                "attributes": {},
+                "attributes": {CONFIDENTIAL: True} if CONFIDENTIAL in fact.attributes else {},
             }
         )
         self.outcome.texts[old.uuid] = old.text
@@ -469,8 +496,11 @@ class FactPlanner:
         if outcome is None:
             return
         at = fact.valid_at or self._at.reference_time
-        for goal in goals.concerned(parsed, fact, self._world.facts_at(fact.source_uuid, fact.source_uuid)):
-            if self._at.policy == "propose":
+        over = {one.uuid for one in self.retirements.answers if one.kind == "retired"}
+        for goal in goals.concerned(parsed, fact, self._world.facts_at(fact.source_uuid, fact.source_uuid), over):
+            if goal.uuid in over:
+                self._world.change(goal.model_copy(update={"attributes": {**goal.attributes, GOAL_OUTCOME: outcome}}))
+            elif self._at.policy == "propose":
                 self._propose(goal, fact, at)
             else:
                 self.retirements.retire(goal, rules.end_of(goal, at, self._at.zone), fact, outcome=outcome)
@@ -527,6 +557,7 @@ class FactPlanner:
         is_marked = known is not None and CONFIDENTIAL in fact.attributes and CONFIDENTIAL not in known.attributes
         is_updated |= known is not None and _shown(fact) != _shown(known)
         updated = known is not None and (is_updated or is_marked)
+        is_inherited = known is None and CONFIDENTIAL in fact.attributes and not self._is_confidential(parsed)
         is_reading = parsed.kind == "reading" and parsed.measure is not None
         series = self._readings.shown(fact, self._at.zone) if is_reading else None
         self.outcome.results.append(
@@ -542,7 +573,7 @@ class FactPlanner:
                 ),
                 fact=None if parsed.has_text and known is None else fact.text,
                 series=series,
-                confidential=True if is_marked else None,
+                confidential=True if is_marked or is_inherited else None,
             )
         )
 

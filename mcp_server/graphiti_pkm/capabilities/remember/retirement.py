@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
-from typing import Literal
+from typing import Any, Literal
 
 from graphiti_pkm.core.facts import rules
 from graphiti_pkm.core.facts.history import change_of, with_end_words
@@ -11,7 +11,7 @@ from graphiti_pkm.core.facts.world import FactWorld
 from graphiti_pkm.core.identity.spelling import is_inflection
 from graphiti_pkm.core.model.answers import RetiredFact
 from graphiti_pkm.core.model.date_phrases import START_WORDS
-from graphiti_pkm.core.model.records import GOAL_OUTCOME, Fact, FactChange
+from graphiti_pkm.core.model.records import CONFIDENTIAL, GOAL_OUTCOME, Fact, FactChange
 from graphiti_pkm.core.model.times import iso
 from graphiti_pkm.settings.loader import RetirementPolicy
 
@@ -120,7 +120,7 @@ class Retirements:
         plan = self.world.latest(plan)
         self.world.change(rules.ended(plan, self.now, self.now, self.recorded_at) or plan)
         self._record(plan, "retired", by)
-        self.answers.append(RetiredFact(uuid=plan.uuid, fact=plan.text, kind="fulfilled", replaced_by=by.uuid))
+        self.answers.append(_retired(plan, kind="fulfilled", replaced_by=by.uuid))
 
     def record_ended(self, old: Fact, at: datetime, by: Fact) -> None:
         """Add a fact that was never recorded, ended at an instant: nothing says that it held later."""
@@ -157,13 +157,7 @@ class Retirements:
         end = new_values.invalid_at
         self._record(old, kind, by, end if kind == "retired" else None)
         self.answers.append(
-            RetiredFact(
-                uuid=old.uuid,
-                fact=old.text,
-                invalid_at=iso(end) if end else None,
-                kind=kind,
-                replaced_by=by.uuid if by else None,
-            )
+            _retired(old, invalid_at=iso(end) if end else None, kind=kind, replaced_by=by.uuid if by else None)
         )
 
     def _record(
@@ -175,6 +169,11 @@ class Retirements:
     ) -> None:
         said = {"episode_uuid": self.episode_uuid, "replaced_by": by.uuid if by else None, "invalid_at": end}
         self.changes.append(change_of(self.new_uuid(), old, kind, self.recorded_at, **said, caller=self.caller))
+
+
+def _retired(old: Fact, **said: Any) -> RetiredFact:
+    public = {"confidential": True} if CONFIDENTIAL in old.attributes else {}
+    return RetiredFact(uuid=old.uuid, fact=old.text, **said, **public)
 
 
 def _is_end_of(old: Fact, wrong: Fact, zone: tzinfo) -> bool:

@@ -10,7 +10,8 @@ from uuid import UUID
 from graphiti_pkm.capabilities.remember.answer import Linked, write_answer
 from graphiti_pkm.capabilities.remember.attention import AttentionWriter
 from graphiti_pkm.capabilities.remember.corrected_dates import facts_of_same_date
-from graphiti_pkm.capabilities.remember.dropped import report_dependents
+from graphiti_pkm.capabilities.remember.dropped import follow_corrections, report_dependents
+from graphiti_pkm.capabilities.remember.former_roles import report_former_roles
 from graphiti_pkm.capabilities.remember.write_plan import (
     WriteContext,
     WritePlan,
@@ -292,7 +293,10 @@ class Writing:
         plan = await in_thread(plan_write, parsed, spans, at, snapshot, vectors or {}, same_text=same_text)
         plan.attention += await facts_of_same_date(self._graph, plan)
         writer = AttentionWriter(named, settings.zone, now, plan.episode)
-        plan.attention += await report_dependents(DependentsReader(self._graph), plan, writer, now)
+        plan.attention += await report_former_roles(self._graph, plan, writer, person)
+        dependents = DependentsReader(self._graph)
+        plan.attention += await report_dependents(dependents, plan, writer, now)
+        await follow_corrections(dependents, plan, now)
         return Planned(parsed, plan, snapshot)
 
     async def _same_text(self, parsed: ParsedRequest, group_id: str) -> str | None:

@@ -158,7 +158,15 @@ def plan_write(
         parsed.is_confidential,
     )
     planner = FactPlanner(
-        context, resolution, world, snapshot.relations, snapshot.measures, writer, new_uuid, snapshot.unlike
+        context,
+        resolution,
+        world,
+        snapshot.relations,
+        snapshot.measures,
+        writer,
+        new_uuid,
+        snapshot.unlike,
+        snapshot.measure_names,
     )
     for fact in parsed.facts:
         if fact.follows is None:

@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from graphiti_pkm.capabilities.search.periods import periods_in
 from graphiti_pkm.capabilities.search.ports import GraphNeighbours
 from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts
 from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts.confidential import asks_for_confidential
 from graphiti_pkm.core.facts.history import MOST_EVENTS, open_proposals
-from graphiti_pkm.core.facts.readings import asks_for_readings, measures_in
+from graphiti_pkm.core.facts.readings import asks_for_readings
 from graphiti_pkm.core.facts.statuses import OPEN, keys_of_class
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import unknown
@@ -16,6 +18,7 @@ from graphiti_pkm.core.model.answers import FactSearchResponse, FactView
 from graphiti_pkm.core.model.queries import FactFilter, FactPage, Window
 from graphiti_pkm.core.model.records import Entity, Fact
 from graphiti_pkm.core.model.requests import ME
+from graphiti_pkm.core.model.times import show_time
 from graphiti_pkm.core.reading.candidates import Candidates, checked_text
 from graphiti_pkm.core.reading.fact_lists import FactLists, in_series_order, joined, read_at, series_note
 from graphiti_pkm.core.reading.paging import FACTS, budget, fit
@@ -95,15 +98,17 @@ class FactSearch(FactLists):
         )
         known = await self._known(request.known_at, groups, start.now)
         read_as = self._read_as(request.as_of, request.known_at)
-        own = await self._measures_called(groups, entity.name) if entity else ()
+        own = await self._measures_called(groups, entity) if entity else ()
         is_of_readings = request.kind == "reading" or (
             request.kind is None and bool(query and asks_for_readings(query))
         )
-        named = measures_in(query, await self._measures(groups)) if query and is_of_readings and not own else ()
+        named = await self._measures_in(query, groups) if query and is_of_readings and not own else ()
         kind = "reading" if named else request.kind
+        is_confidential = bool(query and asks_for_confidential(query))
         wanted = FactFilter(
             group_ids=groups,
             measures=named,
+            confidential=is_confidential,
             own_measures=own,
             now=start.now,
             recorded_until=start.recorded_until,
@@ -118,10 +123,21 @@ class FactSearch(FactLists):
             **instants,
         )
         nothing = f"{anchor.unknown}." if anchor and not entity else None
-        asked = _Asked(wanted, entity, centre, start, limit, joined(read_as, known.note, nothing))
-        if query is None or named or (own and is_of_readings):
+        is_series = bool(named or (own and is_of_readings))
+        unbounded = self._of_all_time(query, start) if is_series and not any(instants.values()) else None
+        asked = _Asked(wanted, entity, centre, start, limit, joined(read_as, known.note, nothing, unbounded))
+        if query is None or is_series or is_confidential:
             return await self._all_of(caller, asked)
         return await self._best_of(caller, asked, query)
+
+    def _of_all_time(self, query: str | None, start: Start) -> str | None:
+        """Says that a list of readings is not narrowed to the dates in the query, and how to do that."""
+        zone = self._context.settings.zone
+        found = periods_in(query, start.now, zone) if query else []
+        if not found:
+            return None
+        after, before = show_time(found[0].start, zone), show_time(found[0].end, zone)
+        return f"Readings of all times: for those of the query, give valid_after {after} and valid_before {before}."
 
     async def _best_of(self, caller: Caller, asked: _Asked, query: str) -> FactSearchResponse:
         groups, limit = asked.groups, asked.limit

@@ -115,6 +115,7 @@ class _Tokens:
         self._tokens = tokens
         self._lower = [token.lower() for token in tokens]
         self._given = unit_key(unit)
+        self._is_money = not {*self._lower, self._given}.isdisjoint((*_CURRENCIES, *_CURRENCIES.values()))
         self._at = 0
 
     def amount(self) -> Amount | None:
@@ -258,7 +259,10 @@ class _Tokens:
         while text.isdecimal() and len(self._next()) == _THOUSAND and self._next().isdecimal():
             text += self._next()
             self._at += 1
-        return _plain(text.rstrip(".,'’"))
+        text = text.rstrip(".,'’")
+        if self._is_money and text.count(".") == 1 and _is_grouped(text, "."):  # "1.000 EUR" has no tenths of a cent
+            text = text.replace(".", "")
+        return _plain(text)
 
     def _next(self, ahead: int = 0) -> str:
         return self._lower[self._at + ahead] if self._at + ahead < len(self._lower) else ""

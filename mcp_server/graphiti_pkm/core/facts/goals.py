@@ -1,6 +1,6 @@
 """Goals: states with the relation HAS_GOAL, whose value is the deadline as it was told, and what became of them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact
@@ -33,9 +33,20 @@ def outcome_said(parsed: ParsedFact) -> str | None:
     return "reached" if relation in _REACHING else "dropped" if relation in _DROPPING else None
 
 
-def concerned(parsed: ParsedFact, fact: Fact, candidates: Iterable[Fact]) -> list[Fact]:
-    """The open goals that a new fact is about: everybody's for a status of what is wanted, else those of its source."""
-    goals = [one for one in candidates if is_goal(one) and not one.voided and one.expired_at is None]
+def concerned(
+    parsed: ParsedFact, fact: Fact, candidates: Iterable[Fact], ended_here: Collection[str] = ()
+) -> list[Fact]:
+    """The open goals that a new fact is about: everybody's for a status of what is wanted, else those of its source.
+
+    ``ended_here``: goals that the same call has ended count too, until it is known what became of them.
+    """
+    goals = [
+        one
+        for one in candidates
+        if is_goal(one)
+        and not one.voided
+        and (one.expired_at is None or (one.uuid in ended_here and GOAL_OUTCOME not in one.attributes))
+    ]
     if parsed.is_status:
         return [one for one in goals if one.target_uuid == fact.source_uuid]
     ends = (fact.source_uuid, fact.target_uuid)

@@ -224,8 +224,9 @@ class _Reader:
         measure = None if given.measure is None else _name(given.measure, f"{path}.measure")
         value, unit = _value(given.value, f"{path}.value"), _short(given.unit, f"{path}.unit")
         deadline = self._deadline(given, relation, value, unit)
-        if deadline is not None:
-            value = _as_told(deadline, value, self._zone)
+        due = self._due(given, relation, value, unit)
+        if (by := deadline or due) is not None:
+            value = _as_told(by, value, self._zone)
         status = _status(given, relation, value, target)
         if status is not None:
             is_only_word = is_known_status(target) or status_key(target or "") in {"", _STATUS, status_key(status)}
@@ -236,7 +237,9 @@ class _Reader:
                 raise InvalidInput(f'{path} is a reading without a value; send for example 6.5, "4-5" or "6/10".')
             measure = measure or (target if target and target != ME else noun)
         text = display_name(given.fact or "")
-        start = self._date(given.valid_at, f"{path}.valid_at", given.kind)
+        start = None
+        if due is None:
+            start = self._date(given.valid_at, f"{path}.valid_at", given.kind) or self._planned_for(given, value, unit)
         end = self._date(given.invalid_at, f"{path}.invalid_at", given.kind)
         return ParsedFact(
             number=number,
@@ -262,7 +265,7 @@ class _Reader:
             is_status=status is not None,
             because_of=None if given.because_of is None else self._name(given.because_of, f"{path}.because_of"),
             is_confidential=given.confidential,
-            due=None if deadline is None else int(deadline.start.timestamp()),
+            due=None if by is None else int(by.start.timestamp()),
         )
 
     def statuses_of_superseded(self, facts: Sequence[ParsedFact]) -> list[ParsedFact]:
@@ -307,6 +310,15 @@ class _Reader:
         choice: YearChoice = "future" if kind == "plan" else "past" if kind in {"event", "reading"} else None
         return parse_date_phrase(text, self._zone, path, self._reference_time, choice) if text else None
 
+    def _planned_for(self, given: FactInput, value: str | None, unit: str | None) -> DatePeriod | None:
+        """When a plan without a date is for, if its value is a date; a bare number is an amount."""
+        if given.kind != "plan" or value is None or unit is not None or value.isdecimal():
+            return None
+        try:
+            return parse_date_phrase(value, self._zone, "value", self._reference_time, "future")
+        except InvalidInput:
+            return None
+
     def _deadline(self, given: FactInput, relation: str, value: str | None, unit: str | None) -> DatePeriod | None:
         """When a goal is due, if its value is a date of the present or the future; any other value is an amount."""
         if relation != HAS_GOAL or given.kind != "state" or value is None or unit is not None:
@@ -316,6 +328,17 @@ class _Reader:
         except InvalidInput:
             return None
         return found if self._reference_time is None or found.end > self._reference_time else None
+
+    def _due(self, given: FactInput, relation: str, value: str | None, unit: str | None) -> DatePeriod | None:
+        """When a goal is due whose deadline was told as its start: "by autumn", or a date that lies ahead."""
+        if relation != HAS_GOAL or given.kind != "state" or given.valid_at is None or (value, unit) != (None, None):
+            return None
+        try:
+            found = parse_date_phrase(given.valid_at, self._zone, "valid_at", self._reference_time, "future")
+        except InvalidInput:
+            return None
+        is_ahead = self._reference_time is not None and found.start > self._reference_time
+        return found if given.valid_at.strip().lower().startswith("by ") or is_ahead else None
 
     def _name(self, text: str, path: str) -> str:
         name = _name(text, path)

@@ -1,6 +1,6 @@
 """Decides which series a reading belongs to, and what is shown of the series."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 
@@ -10,7 +10,7 @@ from graphiti_pkm.core.identity.near_relations import Measures, near_measure
 from graphiti_pkm.core.identity.spelling import measure_form
 from graphiti_pkm.core.model.date_phrases import START_WORDS, words_at
 from graphiti_pkm.core.model.names import fold, normalise_name
-from graphiti_pkm.core.model.records import Fact
+from graphiti_pkm.core.model.records import CONFIDENTIAL, Fact
 from graphiti_pkm.core.model.times import show_time
 
 _SHOWN = 3
@@ -36,6 +36,8 @@ class Readings:
     world: FactWorld
     measures: Mapping[str, Mapping[str, int]]
     """Series that existed before the call, by source."""
+    names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Other names of the measures that the call gives readings of."""
     _compared: dict[str, Measures] = field(default_factory=dict)
 
     def in_series(self, parsed: ParsedFact, source_uuid: str) -> ParsedFact:
@@ -45,7 +47,8 @@ class Readings:
         """
         if parsed.kind != "reading" or parsed.measure is None:
             return parsed
-        series = near_measure(parsed.measure, *self._existing(source_uuid))
+        others = self.names.get(parsed.measure, ())
+        series = near_measure(parsed.measure, *self._existing(source_uuid), other_names=others)
         if series is None and not parsed.is_named:
             before = self.world.series_recorded_as(source_uuid, parsed.relation, parsed.unit)
             series = before[0] if len(before) == 1 else None
@@ -58,7 +61,7 @@ class Readings:
         "hours of sleep" is sleep; a "sleep score" in another unit may not be, nor what differs by a typo.
         """
         series = reading.measure or ""
-        if normalise_name(sent) == normalise_name(series):
+        if normalise_name(series) in {normalise_name(name) for name in (sent, *self.names.get(sent, ()))}:
             return False
         if measure_form(sent) != measure_form(series):
             return True
@@ -82,7 +85,8 @@ class Readings:
             words or when for words, when in zip(told, days if len(set(days)) == len(days) else times, strict=True)
         ]
         values = [" ".join(part for part in (one.value, one.unit) if part) for one in readings]
-        return [f"{value} ({when})" for value, when in zip(values, dates, strict=True)]
+        public = [", not public" if CONFIDENTIAL in one.attributes else "" for one in readings]
+        return [f"{value} ({when}{mark})" for value, when, mark in zip(values, dates, public, strict=True)]
 
     def _series(self, reading: Fact) -> list[Fact]:
         return self.world.series(reading.source_uuid, reading.measure or "")

@@ -27,6 +27,7 @@ _OWNERS = ("my", "our", "me's", "user's")
 _BEING = words_of("is was became becomes been as")
 _BETWEEN = 2
 """Words that may stand between the owner and the role ("my first coach")."""
+_AGENTS = ("er", "or")
 _MARKS = " .,;:!?\"'“”()"
 
 
@@ -42,7 +43,9 @@ class Role:
     @property
     def terms(self) -> list[str]:
         """Words by which facts about it are found."""
-        return list(dict.fromkeys((*self.words[:-1], *sorted(_alike(self.words[-1])))))
+        alike = sorted(_alike(self.words[-1]))
+        verbs = sorted({verb for word in alike for verb in (*_doing(word), *_done(word))})
+        return list(dict.fromkeys((*self.words[:-1], *alike, *verbs)))
 
     def is_held_by(self, fact: Fact, me_uuid: str, person: str) -> bool:
         """Whether the fact gives the other end this role towards the person."""
@@ -56,9 +59,11 @@ class Role:
         )
 
     def _in_relation(self, relation: str, word: str, *, is_source: bool) -> bool:
-        """From the person HAS_COACH, COACHED_BY or COACH; into it IS_COACH_OF, COACHES or COACH."""
+        """From the person HAS_COACH, COACHED_BY or COACH; into it IS_COACH_OF, COACHES, MANAGES or COACH."""
         words = relation.lower().split("_")
         told = [one for one in words if one not in _AUXILIARIES | _HAVING | {"of", "by", "my"}]
+        if len(self.words) == 1 and len(told) == 1 and told[0] in (_done(word) if is_source else _doing(word)):
+            return is_source == (words[-1] == "by")
         if stems("_".join(told)) != stems("_".join((*self.words[:-1], word))):
             return False
         if is_source:
@@ -107,6 +112,16 @@ def role_of(text: str) -> Role | None:
     is_mine = len(words) > 1 and words[0] in _MINE
     kept = tuple(words[1:] if is_mine else words)
     return Role(kept, is_mine) if 0 < len(kept) <= _MOST_WORDS else None
+
+
+def _doing(word: str) -> frozenset[str]:
+    """What a manager does."""
+    return frozenset({f"{word[:-2]}s", f"{word[:-2]}es"}) if word.endswith(_AGENTS) else frozenset()
+
+
+def _done(word: str) -> frozenset[str]:
+    """What is done by a manager."""
+    return frozenset({f"{word[:-2]}ed"}) if word.endswith(_AGENTS) else frozenset()
 
 
 def _alike(word: str) -> frozenset[str]:

@@ -4,16 +4,17 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 
 from graphiti_pkm.core.facts.goals import without_outcome
 from graphiti_pkm.core.facts.observations import is_observation
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact
 from graphiti_pkm.core.facts.statuses import is_known_status, same_meaning, status_key, status_of_fact, word_of
 from graphiti_pkm.core.identity.relation_kinds import has_single_target
-from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS, DatePeriod, date_at
+from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS, DatePeriod, date_at, parse_date_phrase
 from graphiti_pkm.core.model.records import Fact, FactUpdate, PlanOutcome
 from graphiti_pkm.core.model.times import show_time
+from graphiti_pkm.errors import InvalidInput
 
 MAX_CONFLICTS = 5
 _WHOLE = "the end of "
@@ -22,6 +23,7 @@ LONG_BEFORE = timedelta(days=31)
 """An event that precedes the planned time by more than this may not fulfil the plan."""
 
 _PLAIN_QUOTES = str.maketrans("‘’‚‛“”„‟«»", "'" * 4 + '"' * 6)
+_YEAR = re.compile(r"\b[12]\d{3}\b")
 _AROUND_SLASH = re.compile(r"(?<!\s)\s*/\s*")
 _SENTENCE_ENDS = ".,;:!…。！ "
 
@@ -235,10 +237,13 @@ def still_holds(fact: Fact, now: datetime) -> bool:
 
 
 def same_value(one: str | None, other: str | None) -> bool:
-    """Compares values as text, never as numbers: 3.1 and 3.10 are two versions, BBB and BBB- two ratings."""
+    """Compares values as text, never as numbers: 3.1 and 3.10 are two versions, BBB and BBB- two ratings.
+
+    Two ways to write one date with its year are the same: 2026-07-01 and "1 July 2026".
+    """
     if one is None or other is None:
         return one is other
-    return same_text(_AROUND_SLASH.sub("/", one), _AROUND_SLASH.sub("/", other))
+    return same_text(_AROUND_SLASH.sub("/", one), _AROUND_SLASH.sub("/", other)) or _is_same_date(one, other)
 
 
 def same_text(one: str, other: str) -> bool:
@@ -541,6 +546,16 @@ def _is_other_statement(parsed: ParsedFact, target_uuid: str, fact: Fact) -> boo
 
 def _is_before(at: datetime, start: datetime | None) -> bool:
     return start is not None and at < start
+
+
+def _is_same_date(one: str, other: str) -> bool:
+    if not (_YEAR.search(one) and _YEAR.search(other)):
+        return False
+    try:
+        dates = [parse_date_phrase(text, UTC, "value", None, None) for text in (one, other)]
+    except InvalidInput:
+        return False
+    return (dates[0].start, dates[0].end) == (dates[1].start, dates[1].end)
 
 
 def _state_start(fact: Fact) -> datetime | None:

@@ -51,6 +51,22 @@ class FactWorld:
         """Facts that existed before the call, in their present state."""
         return tuple(self._known.values())
 
+    def follows_from(self, cause: str, uuid: str) -> bool:
+        """Whether a cause is this fact, or follows from it as far as the facts are known here."""
+        seen: set[str] = set()
+        while cause not in seen and cause != uuid:
+            seen.add(cause)
+            fact = self._created.get(cause) or self._known.get(cause)
+            cause = (fact.cause_uuid if fact else None) or cause
+        return cause == uuid
+
+    def learn(self, facts: Iterable[Fact]) -> None:
+        """Facts read after the call was planned, which it changes as a consequence; those known already stay."""
+        for fact in facts:
+            if fact.uuid not in self._created:
+                self._before.setdefault(fact.uuid, fact)
+                self._known.setdefault(fact.uuid, fact)
+
     def starting_with(self, prefix: str) -> list[Fact]:
         """Facts whose uuid starts so, also those of the call."""
         return [fact for fact in (*self._known.values(), *self._created.values()) if fact.uuid.startswith(prefix)]

@@ -99,9 +99,10 @@ class Measures:
         return None if place is None else self.names[place]
 
 
-def near_measure(measure: str, *series: Measures) -> str | None:
-    """The series of a measure: one of the same name, else the first similar one."""
-    same = (found for one in series if (found := one.same(measure)) is not None)
+def near_measure(measure: str, *series: Measures, other_names: Iterable[str] = ()) -> str | None:
+    """The series of a measure: one of the same name or of another name of it, else the first similar one."""
+    names = (measure, *other_names)
+    same = (found for name in names for one in series if (found := one.same(name)) is not None)
     like = (found for one in series if (found := one.like(measure)) is not None)
     return next(same, None) or next(like, None)
 

@@ -175,17 +175,22 @@ class NodeSearchResponse(Page):
 
 
 class SeriesView(Answer):
-    """Readings of one source and measure, computed over all of them, not over the page; values as told, with dates."""
+    """Readings of one source, measure and unit, over all of them, not over the page; values as told, with dates.
+
+    All times are one unit. Readings of a series in other units, or without one, are beside it.
+    """
 
     source: str
     measure: str
+    unit: str | None = None
+    """Of the means."""
     readings: int
     first: str
     last: str
     least: str | None = None
     most: str | None = None
     mean: dict[str, float] | None = None
-    """By month, oldest first, in the unit of the last."""
+    """By month, oldest first."""
     without_number: int | None = None
 
 
@@ -203,10 +208,20 @@ class KnownEntityView(Answer):
     summary: str
 
 
+class FollowingView(Answer):
+    """Current facts and open plans that follow from an entity (because_of)."""
+
+    total: int
+    facts: list[str]
+    """Five at most, as sentences with dates."""
+
+
 class ConnectionsResponse(FactSearchResponse):
     entity: str | None = None
     """Name of the asked entity; None if there is no such entity."""
     known_as: KnownEntityView | None = None
+    following: FollowingView | None = None
+    """What follows from the entity; on page one only, and only if there is any."""
     neighbours: list[NeighbourView] | None = None
     """Counts per neighbour, most first; on page one only."""
     neighbours_total: int | None = None
@@ -256,7 +271,7 @@ class FactResult(Answer):
     series: list[str] | None = None
     """Of a reading: the last three values of its series with dates, oldest first."""
     confidential: bool | None = None
-    """True: the call marked a known fact as not public."""
+    """True: not public without the call saying so, or a known fact that the call marked so."""
 
 
 class RetiredFact(Answer):
@@ -265,6 +280,7 @@ class RetiredFact(Answer):
     invalid_at: str | None = None
     kind: Literal["retired", "voided", "fulfilled"]  # fulfilled: a plan that has come about
     replaced_by: str | None = None
+    confidential: bool | None = None  # it is not public
 
 
 class Attention(Answer):

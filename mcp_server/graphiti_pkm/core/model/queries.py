@@ -33,6 +33,7 @@ class ReadingPoint(Record):
     value: str
     unit: str | None = None
     at: datetime
+    confidential: bool = False
 
 
 class ReadingSeries(Record):
@@ -97,6 +98,8 @@ class FactFilter(Record):
     kinds: tuple[FactKind, ...] = ()
     labels: tuple[str, ...] = ()
     """Types; at least one end must have one of them."""
+    confidential: bool = False
+    """Only facts that are not public."""
     because_of: tuple[str, ...] = ()
     """Uuids of entities and facts; only facts that follow from one of them."""
     measures: tuple[str, ...] = ()

@@ -136,6 +136,8 @@ class Fact(Record):
     """Other properties of the edge, for instance attributes written by Graphiti's own pipeline."""
     cause: str = Field(default="", exclude=True)
     """What ``BECAUSE_OF`` names now: a name or a sentence, read with the fact and never stored with it."""
+    is_cause_confidential: bool = Field(default=False, exclude=True)
+    """Whether the cause is a fact that is not public, read with it."""
     outcome: PlanOutcome | None = Field(default=None, exclude=True)
     """Of a plan that has ended, read with it: whether it came about, was dropped, or gave way to something else."""
 

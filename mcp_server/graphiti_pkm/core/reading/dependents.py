@@ -14,6 +14,8 @@ from graphiti_pkm.core.ports.graph import Graph
 
 MOST_DEPENDENTS = 5
 _MOST_DROPPED = 100
+_MOST_MOVED = 500
+"""Facts whose cause follows a correction."""
 _READ = 50
 """Facts read of one entity, and of its first note."""
 _ABOUT_ITSELF = frozenset(
@@ -45,6 +47,11 @@ class DependentsReader:
         """Current facts and open plans that follow from these facts; ``is_settled``: those the same write concerns."""
         uuids = tuple(dict.fromkeys(dropped))[:_MOST_DROPPED]
         return _settled(await self._following(group_id, uuids, now), is_settled) if uuids else Dependents((), 0)
+
+    async def with_cause(self, group_id: str, uuids: Iterable[str], now: datetime) -> tuple[Fact, ...]:
+        """Facts of any state that follow from one of these facts."""
+        wanted = FactFilter(group_ids=(group_id,), now=now, because_of=tuple(uuids))
+        return (await self._graph.facts.group_facts(wanted, Window(limit=_MOST_MOVED))).facts
 
     async def on_entity(
         self, group_id: str, entity_uuid: str, now: datetime, is_settled: Callable[[str], bool]

@@ -7,9 +7,10 @@ from datetime import datetime, tzinfo
 from typing import TypeAlias
 
 from graphiti_pkm.core.facts.amounts import SECONDS, TIME, amount_of
+from graphiti_pkm.core.facts.readings import measures_in
 from graphiti_pkm.core.identity.near_relations import Relations
 from graphiti_pkm.core.model.answers import SeriesView
-from graphiti_pkm.core.model.names import measure_key
+from graphiti_pkm.core.model.names import measure_key, name_key
 from graphiti_pkm.core.model.queries import FactFilter, FactPage, ReadingPoint, ReadingSeries, Window
 from graphiti_pkm.core.model.records import Entity, Fact
 from graphiti_pkm.core.model.times import show_time
@@ -27,6 +28,8 @@ _MOST_SERIES = 5
 _MOST_MEANS = 60
 _PLACES = 2
 _NAME = 200
+_NAMES = 20
+"""Other names of a measure under which its readings are found."""
 _RELATION = 60
 _SHOWN = 10
 """Relations listed in an empty answer."""
@@ -67,10 +70,26 @@ class FactLists(Reader):
             note=f"{begins}known_at is before that, so facts count from their reference_time.",
         )
 
-    async def _measures_called(self, group_ids: Sequence[str], name: str) -> tuple[str, ...]:
-        """Measures of readings that an entity with this name is, as stored."""
-        key = measure_key(name)
-        return tuple(text for text in await self._measures(group_ids) if measure_key(text) == key)
+    async def _measures_called(self, group_ids: Sequence[str], entity: Entity) -> tuple[str, ...]:
+        """Measures of readings that an entity is, as stored: those named as it is or was."""
+        aliases = (await self._graph.records.aliases([entity.uuid], _NAMES))[entity.uuid]
+        keys = set(map(measure_key, (entity.name, *aliases)))
+        return tuple(text for text in await self._measures(group_ids) if measure_key(text) in keys)
+
+    async def _measures_in(self, query: str, group_ids: Sequence[str]) -> tuple[str, ...]:
+        """Measures that a query names, as stored, by their own word or another name of the measure."""
+        measures = await self._measures(group_ids)
+        called = defaultdict[str, set[str]](set)
+        for text in measures:
+            called[text].add(text)
+        keys = {name_key(group, text): text for group in group_ids for text in measures}
+        held = {one.entity_uuid: keys[key] for key, one in (await self._graph.records.get_names(list(keys))).items()}
+        entities = await self._graph.records.get_entities(list(held), group_ids)
+        aliases = await self._graph.records.aliases(list(held), _NAMES)
+        for uuid, name in (*((one.uuid, one.name) for one in entities), *_pairs(aliases)):
+            called[name].add(held[uuid])
+        found = {text for name in await in_thread(measures_in, query, called) for text in called[name]}
+        return tuple(sorted({text for text in measures if measure_key(text) in set(map(measure_key, found))}))
 
     async def _measures(self, group_ids: Sequence[str]) -> list[str]:
         found: dict[str, None] = {}
@@ -102,7 +121,9 @@ class FactLists(Reader):
         zone = self._context.settings.zone
         read = self._graph.facts.reading_series
         found = await read(entity_uuid, wanted, zone.key, _MOST_SERIES, _MOST_MEANS)
-        return [_series_view(one, zone) for one in found if one.readings > 1] or None
+        units = Counter((one.source_uuid, measure_key(one.measure)) for one in found)
+        shown = [one for one in found if one.readings > 1 or units[one.source_uuid, measure_key(one.measure)] > 1]
+        return [_series_view(one, zone) for one in shown] or None
 
     async def _evidence(self, entity: Entity | None, group_ids: Sequence[str], relations: Sequence[str]) -> str:
         """For an empty answer: the earliest date with data, so that the next question can ask for it."""
@@ -131,6 +152,10 @@ class FactLists(Reader):
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
         are = "is no relation" if len(asked) == 1 else "are no relations"
         return f"; {', '.join(clipped(one, _RELATION) for one in asked[:_SHOWN])} {are} here, but {shown}{more}"
+
+
+def _pairs(aliases: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
+    return [(uuid, name) for uuid, names in aliases.items() for name in names]
 
 
 def _near(asked: Sequence[str], uses: Mapping[str, int]) -> list[str]:
@@ -171,13 +196,15 @@ def _series_view(series: ReadingSeries, zone: tzinfo) -> SeriesView:
     def shown(point: ReadingPoint | None) -> str | None:
         if point is None:
             return None
-        return f"{clipped(told(point.value, point.unit), _NAME)} ({show_time(point.at, zone)})"
+        public = ", not public" if point.confidential else ""
+        return f"{clipped(told(point.value, point.unit), _NAME)} ({show_time(point.at, zone)}{public})"
 
     last = amount_of(series.last.value, series.last.unit)
     scale = SECONDS.get(last.unit or "", 1.0) if last and series.kind == TIME else 1.0
     return SeriesView(
         source=clipped(series.source_name, _NAME),
         measure=clipped(series.measure, _NAME),
+        unit=last.unit if last else None,
         readings=series.readings,
         first=shown(series.first) or "",
         last=shown(series.last) or "",

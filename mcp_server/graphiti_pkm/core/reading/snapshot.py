@@ -42,6 +42,9 @@ _ENDED_EACH = 20
 """Facts that a correction may refer to, and those that each of them had ended."""
 _READINGS = 50
 _MEASURES = 200
+_MEASURE_NAMES = 20
+_CAUSES = 10
+"""Steps from a fact to what it follows from, in which a circle is looked for."""
 _NEAREST_EACH = 5
 _MOST_NEW_NAMES = 20
 _MOST_RELATED = 20
@@ -72,6 +75,8 @@ class Snapshot:
     entities: Mapping[str, Entity]
     facts: tuple[Fact, ...]
     measures: Mapping[str, Mapping[str, int]]
+    measure_names: Mapping[str, Sequence[str]]
+    """Other names of the measures that the call gives readings of, by measure."""
     nearest: Mapping[str, Mapping[str, float]]
     """Raw cosines of existing entities, by new name."""
     alike: Mapping[str, Entity]
@@ -127,10 +132,11 @@ class SnapshotReader:
         }
         partly = list(dict.fromkeys(parts.values()))[:_MOST_PARTLY]
         around = [*matched, *sorted(mentioned.difference(matched))][:_MOST_RELATED]
-        entities, facts, measures, nearest, newest = await asyncio.gather(
+        entities, facts, measures, measure_names, nearest, newest = await asyncio.gather(
             self._graph.records.get_entities([*sorted({*matched, *named.sharing}), *partly], [group_id]),
             reading.facts(relations, now),
             reading.measures(),
+            reading.measure_names(),
             reading.nearest(vectors),
             self._graph.facts.newest_facts(around, [group_id], now, _RELATED_EACH),
         )
@@ -139,13 +145,19 @@ class SnapshotReader:
         likely = {one.uuid: one.name for one in entities if one.uuid in partly and may_stand_alone(one)}
         likely_parts = {word: likely[uuid] for word, uuid in parts.items() if uuid in likely}
         meant = await in_thread(_meant, parsed, likely_parts) if likely_parts else set()
-        series, series_names, ended, unlike, alike, apart = await asyncio.gather(
-            reading.series(measures),
-            reading.series_names(measures, facts),
-            reading.ended_by(facts),
-            reading.unlike(relations, entities, now),
-            reading.alike(known, nearest),
-            self._graph.records.apart(await in_thread_if(is_long(parsed), _claimed, group_id, parsed, names)),
+        claimed = await in_thread_if(is_long(parsed), _claimed, group_id, parsed, names)
+        (series, series_names, ended, causes), (unlike, alike, apart) = await asyncio.gather(
+            asyncio.gather(
+                reading.series(measures, measure_names),
+                reading.series_names(measures, measure_names, facts),
+                reading.ended_by(facts),
+                reading.causes(facts),
+            ),
+            asyncio.gather(
+                reading.unlike(relations, entities, now),
+                reading.alike(known, nearest),
+                self._graph.records.apart(claimed),
+            ),
         )
         if joined := sorted({name.entity_uuid for name in series_names.values()}.difference(matched)):
             entities = [*entities, *await self._graph.records.get_entities(joined, [group_id])]
@@ -159,10 +171,12 @@ class SnapshotReader:
             entities={entity.uuid: entity for entity in entities},
             facts=tuple(
                 {
-                    fact.uuid: fact for fact in (*(one for old in ended.values() for one in old), *facts, *series)
+                    fact.uuid: fact
+                    for fact in (*causes, *(one for old in ended.values() for one in old), *facts, *series)
                 }.values()
             ),
             measures=measures,
+            measure_names=measure_names,
             nearest=nearest,
             alike=alike,
             newest={uuid: facts for uuid, facts in newest.items() if uuid in mentioned or uuid in matched},
@@ -252,32 +266,68 @@ class _Reading:
         found = await asyncio.gather(*(self.graph.facts.measures(self.group_id, one, _MEASURES) for one in sources))
         return dict(zip(sources, found, strict=True))
 
-    async def series(self, measures: Mapping[str, Mapping[str, int]]) -> list[Fact]:
+    async def causes(self, facts: Sequence[Fact]) -> list[Fact]:
+        """What the causes that the call names by their uuid follow from in turn."""
+        named = tuple(prefix for one in self.parsed.facts if (prefix := as_uuid_prefix(one.because_of or "")))
+        found: dict[str, Fact] = {}
+        last = [fact for fact in facts if named and fact.uuid.startswith(named)]
+        for _ in range(_CAUSES):
+            uuids = {fact.cause_uuid for fact in last if fact.cause_uuid} - found.keys()
+            if not uuids:
+                break
+            last = await self.graph.records.get_facts(sorted(uuids), [self.group_id])
+            found.update((fact.uuid, fact) for fact in last)
+        return list(found.values())
+
+    async def measure_names(self) -> dict[str, list[str]]:
+        """What the measures of the call are called besides, if they were renamed or have aliases."""
+        measures = {name_key(self.group_id, one.measure): one.measure for one in self._readings() if one.measure}
+        held = await self.graph.records.get_names(list(measures)) if measures else {}
+        uuids = sorted({one.entity_uuid for one in held.values()})
+        if not uuids:
+            return {}
+        entities, aliases = await asyncio.gather(
+            self.graph.records.get_entities(uuids, [self.group_id]), self.graph.records.aliases(uuids, _MEASURE_NAMES)
+        )
+        names = {one.uuid: [one.name, *aliases[one.uuid]] for one in entities}
+        return {measures[key]: names.get(one.entity_uuid, []) for key, one in held.items()}
+
+    async def series(self, measures: Mapping[str, Mapping[str, int]], names: Mapping[str, Sequence[str]]) -> list[Fact]:
         """The newest readings of the series that the call continues."""
-        wanted = await in_thread(self._continued, measures)
+        wanted = await in_thread(self._continued, measures, names)
         found = await asyncio.gather(*(self.graph.facts.readings(self.group_id, *one, _READINGS) for one in wanted))
         return [fact for facts, _ in found for fact in facts]
 
     async def series_names(
-        self, measures: Mapping[str, Mapping[str, int]], facts: Sequence[Fact]
+        self,
+        measures: Mapping[str, Mapping[str, int]],
+        measure_names: Mapping[str, Sequence[str]],
+        facts: Sequence[Fact],
     ) -> Mapping[str, Name]:
         """Names of series that the call's readings may join under another name, or without one."""
-        wanted = await in_thread(self._joined, measures, facts) if measures else []
+        wanted = await in_thread(self._joined, measures, measure_names, facts) if measures else []
         return await self.graph.records.get_names(wanted) if wanted else {}
 
-    def _joined(self, measures: Mapping[str, Mapping[str, int]], facts: Sequence[Fact]) -> list[str]:
-        near = self._continued(measures).values()
+    def _joined(
+        self,
+        measures: Mapping[str, Mapping[str, int]],
+        measure_names: Mapping[str, Sequence[str]],
+        facts: Sequence[Fact],
+    ) -> list[str]:
+        near = self._continued(measures, measure_names).values()
         recorded = (fact.measure for fact in facts if fact.kind == "reading" and fact.measure)
         return sorted({name_key(self.group_id, name) for name in (*near, *recorded)} - self.names.keys())
 
-    def _continued(self, measures: Mapping[str, Mapping[str, int]]) -> Mapping[tuple[str, str], str]:
+    def _continued(
+        self, measures: Mapping[str, Mapping[str, int]], names: Mapping[str, Sequence[str]]
+    ) -> Mapping[tuple[str, str], str]:
         """The series that readings continue, by source and key, with their names."""
         wanted: dict[tuple[str, str], str] = {}
         compared = {source: Measures(names) for source, names in measures.items()}
         for fact in self._readings():
             source = self._uuid(fact.source)
             if source in compared and source is not None and fact.measure is not None:
-                measure = near_measure(fact.measure, compared[source])
+                measure = near_measure(fact.measure, compared[source], other_names=names.get(fact.measure, ()))
                 if measure is not None:
                     wanted[source, measure_key(measure)] = measure
         return wanted

@@ -99,7 +99,7 @@ class Views:
             told_start=words_at(fact.valid_at, attributes.get(START_WORDS), self._zone),
             told_end=words_at(fact.invalid_at, attributes.get(END_WORDS), self._zone, is_end=True),
             replaced_by=replaced_by,
-            because_of=clipped(fact.cause, _SENTENCE) or None,
+            because_of=shown_cause(fact, _SENTENCE) or None,
             because_of_uuid=fact.cause_uuid if fact.cause else None,
             reference_time=_iso(fact.reference_time),
             created_at=iso(fact.created_at),
@@ -184,8 +184,13 @@ def shown_validity(fact: Fact, zone: tzinfo, now: datetime | None = None) -> str
     """
     when = _shown_validity(fact, zone, now)
     public = ", not public" if CONFIDENTIAL in fact.attributes else ""
-    cause = f", because of {clipped(fact.cause, _CAUSE)}" if fact.cause else ""
+    cause = f", because of {shown_cause(fact, _CAUSE)}" if fact.cause else ""
     return f"{when}{public}{cause}"
+
+
+def shown_cause(fact: Fact, most: int) -> str:
+    """What a fact follows from, marked where that is not public."""
+    return f"{clipped(fact.cause, most)}{' (not public)' if fact.is_cause_confidential else ''}"
 
 
 def _shown_validity(fact: Fact, zone: tzinfo, now: datetime | None) -> str:

@@ -104,6 +104,7 @@ def fact(row: Row) -> Fact:
         episodes=tuple(edge.episodes),
         attributes=attributes,
         cause=row["cause"] or "",
+        is_cause_confidential=bool(row["is_cause_confidential"]),
         outcome=row["outcome"],
         **known,
     )
@@ -144,7 +145,10 @@ def reading_series(row: Row, means: list[Row]) -> ReadingSeries:
 
 
 def _point(told: "Row | None") -> ReadingPoint | None:
-    return None if told is None else ReadingPoint(value=told["value"] or "", unit=told["unit"], at=instant(told["at"]))
+    if told is None:
+        return None
+    said = {"value": told["value"] or "", "unit": told["unit"], "confidential": bool(told["confidential"])}
+    return ReadingPoint(**said, at=instant(told["at"]))
 
 
 def name(row: Row) -> Name:

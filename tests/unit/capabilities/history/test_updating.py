@@ -1,5 +1,6 @@
 """update_entity: names, sentences, differences and mentions put right, refused as a whole, undone."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -208,3 +209,36 @@ async def test_a_former_name_that_another_got_meanwhile_is_not_taken_back(world:
             LOCAL, RestoreFact(fact_uuid=world.entity("Petra Berg").uuid, reason="A mistake.")
         )
     assert world.entity("Petra Berg")
+
+
+async def test_undoing_leaves_a_summary_and_a_name_that_a_note_has_used_since() -> None:
+    world = WritingWorld()
+    await world.tell(
+        "one",
+        {"source": "Kim", "relation": "LEADS", "target": "Orion"},
+        entities=[{"name": "Kim", "summary": "A dev"}],
+    )
+    await update(world, "Kim", name="Kim Lee", summary="A lead dev", add_aliases=["Captain"])
+    world.clock.instant += timedelta(hours=1)
+    lives = {"source": "Kim Lee", "relation": "LIVES_IN"}
+    told = [{"name": "Kim Lee", "summary": "A lead dev in Rome"}]
+    await world.tell("two", {**lives, "target": "Rome"}, entities=told)
+    await undo(world, "Kim Lee")
+    entity = world.entity("Kim")
+    assert entity.summary == "A lead dev in Rome"
+    assert (await world.graph.records.aliases([entity.uuid], 9))[entity.uuid] == ["Kim Lee"]
+    answer = await world.tell("three", {**lives, "target": "Bonn", "replaces": ["Rome"]})
+    assert world.lines() == ["Kim LEADS Orion", "Kim LIVES_IN Bonn"]
+    assert [one.outcome for one in answer.entities if one.uuid == entity.uuid] == ["matched"]
+
+
+async def test_undoing_a_rename_keeps_a_name_that_a_later_text_names(world: WritingWorld) -> None:
+    await update(world, "Petra", name="Dr. Berg", add_aliases=["The Captain"])
+    world.clock.instant += timedelta(hours=1)
+    await world.tell("Dr. Berg met The Captain.")
+    mentions = world.mentions("Dr. Berg")
+    await undo(world, "Dr. Berg")
+    assert world.mentions("Petra") == mentions
+    await world.tell("Dr. Berg sleeps.")
+    await world.tell("The Captain sleeps.")
+    assert world.mentions("Petra") == mentions + 1

@@ -48,7 +48,8 @@ async def test_five_are_named_and_all_counted(world: WritingWorld) -> None:
     )
     report = the(answer, "still_rests")
     assert len(report.candidates) == 5
-    assert "(5 of 7)" in report.detail
+    adr = world.entity("ADR 10").uuid[:8]
+    assert f'(5 of 7; get_entity_connections {{"entity_uuid":"{adr}"}} lists the others)' in report.detail
     assert "because of ADR 10" in report.candidates[0]
     assert [one.fact for one in answer.facts][1] == "ADR 10 has status: superseded"
     ended, _ = await world.settle(report)
@@ -73,3 +74,44 @@ async def test_a_corrected_date_is_no_dropped_cause(world: WritingWorld) -> None
         "Since 3 February.", {**GO, "valid_at": "2026-02-03", "replaces": "Go", "change": "corrected"}
     )
     assert attention(answer) == []
+
+
+FLU = {"source": "Lena", "relation": "HAS", "target": "flu"}
+LEADS = {"source": "Tom", "relation": "LEADS", "target": "payments"}
+
+
+async def test_what_follows_from_a_corrected_fact_follows_from_the_correction(world: WritingWorld) -> None:
+    world.clock.instant = at(2026, 6, 9)
+    flu = (await world.tell("Lena has flu.", FLU)).facts[0].uuid
+    await world.tell("So Tom leads payments.", {**LEADS, "because_of": flu})
+    right = {**FLU, "target": "covid", "replaces": ["flu"], "change": "corrected"}
+    covid = (await world.tell("No, it is covid.", right)).facts[0].uuid
+    tom = world.fact("Tom LEADS payments")
+    assert (tom.cause_uuid, tom.cause) == (covid, "Lena has covid")
+    world.clock.instant = at(2026, 7)
+    answer = await world.tell("Lena is well.", {**FLU, "target": "covid", "invalid_at": "2026-06-20"})
+    assert "Tom leads payments" in the(answer, "still_rests").candidates[0]
+
+
+async def test_a_fact_does_not_follow_from_itself(world: WritingWorld) -> None:
+    flu = (await world.tell("Lena has flu.", FLU)).facts[0].uuid
+    answer = await world.tell("Because she has.", {**FLU, "because_of": flu})
+    assert the(answer, "unknown_cause").detail == (
+        "facts[0].because_of: the fact would follow from itself; stored without it"
+    )
+    assert world.fact("Lena HAS flu").cause_uuid is None
+    right = {**FLU, "target": "covid", "replaces": ["flu"], "change": "corrected", "because_of": flu}
+    assert "unknown_cause" in attention(await world.tell("No, it is covid.", right))
+    assert world.fact("Lena HAS covid").cause_uuid is None
+
+
+@pytest.mark.parametrize("between", [0, 1, 3])
+async def test_facts_do_not_follow_from_each_other_in_a_circle(world: WritingWorld, between: int) -> None:
+    first = cause = (await world.tell("Lena has flu.", FLU)).facts[0].uuid
+    for number in range(between + 1):
+        so = {"source": f"part {number}", "relation": "WAITS_FOR", "target": "Lena", "because_of": cause}
+        cause = (await world.tell(f"So part {number} waits.", so)).facts[0].uuid
+    answer = await world.tell("In a circle.", {**FLU, "because_of": cause})
+    assert "follow from itself" in the(answer, "unknown_cause").detail
+    assert world.fact("Lena HAS flu").cause_uuid is None
+    assert first != cause

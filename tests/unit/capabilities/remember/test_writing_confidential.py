@@ -1,14 +1,16 @@
 """Notes and facts that are not public, and words that the user does not want kept."""
 
+from datetime import UTC
 from typing import Any
 
 import pytest
 from tests.builders import at
-from tests.worlds.writing_world import WritingWorld
+from tests.worlds.writing_world import WritingWorld, attention, ready_calls, the
 
 from graphiti_pkm.core.identity.mentions import MentionFinder
 from graphiti_pkm.core.model.passages import split_passages, without_left_out
 from graphiti_pkm.core.model.records import CONFIDENTIAL, Fact, Name
+from graphiti_pkm.core.reading.views import shown_validity
 from graphiti_pkm.storage.graph.queries.search import searchable_with_parts
 
 MOVES: dict[str, Any] = {"source": "me", "relation": "MOVES_TO", "target": "platform group"}
@@ -76,3 +78,56 @@ def test_what_was_left_out_is_neither_a_word_nor_a_passage_nor_a_name() -> None:
     finder = MentionFinder(names)
     assert finder.find("Something was [left out] of New [left out] York.") == set()
     assert finder.find("He was left out of New York.") == {"left out", "New York"}
+
+
+async def test_the_call_for_a_near_relation_keeps_all_that_was_told(world: WritingWorld) -> None:
+    await world.tell("I live in Bonn.", {"source": "me", "relation": "LIVES_IN", "target": "Bonn"})
+    told = {"source": "me", "relation": "LIVED_IN", "target": "Paris", "valid_at": "2010", "invalid_at": "2012"}
+    said = {"confidential": True, "because_of": "ADR 2", "quote": "I lived in Paris"}
+    adr = {"source": "ADR 2", "relation": "HAS_STATUS", "value": "accepted"}
+    answer = await world.tell("By ADR 2, I lived in Paris then.", {**told, **said}, adr)
+    (call,) = ready_calls(the(answer, "near_relation"))
+    (fact,) = call["facts"]
+    assert {name: fact[name] for name in said} == said
+    again = await world.send(call)
+    assert attention(again) == []
+    stored = next(one for one in world.facts if one.uuid == again.facts[0].uuid)
+    assert (CONFIDENTIAL in stored.attributes, stored.cause, stored.quote) == (True, "ADR 2", "I lived in Paris")
+
+
+async def test_the_call_for_another_series_keeps_that_the_note_is_not_public(world: WritingWorld) -> None:
+    sleep = {"source": "me", "relation": "SLEPT", "kind": "reading", "measure": "sleep", "value": 6, "unit": "h"}
+    await world.tell("6 h.", sleep)
+    mood = {"source": "me", "relation": "FELT", "kind": "reading", "value": "4/10"}
+    answer = await world.tell("I felt 4/10.", mood, confidential=True)
+    (call,) = ready_calls(the(answer, "near_measure"))
+    assert call["confidential"] is True
+
+
+async def test_a_cause_that_is_not_public_is_marked(world: WritingWorld) -> None:
+    lena = {"source": "Lena", "relation": "IS", "target": "pregnant", "confidential": True}
+    told = await world.tell("Lena is pregnant.", lena)
+    tom = {"source": "Tom", "relation": "LEADS", "target": "payments", "because_of": told.facts[0].uuid}
+    await world.tell("So Tom leads payments.", tom)
+    shown = shown_validity(world.fact("Tom LEADS payments"), UTC)
+    assert shown.endswith(", because of Lena is pregnant (not public)")
+
+
+async def test_answers_to_a_note_mark_what_is_not_public(world: WritingWorld) -> None:
+    pay = {"source": "Ada", "relation": "HAS_SALARY", "value": "50k"}
+    await world.tell("50k", {**pay, "confidential": True})
+    answer = await world.tell("55k", {**pay, "value": "55k", "replaces": "current", "change": "corrected"})
+    assert ([one.confidential for one in answer.facts], [one.confidential for one in answer.retired]) == (
+        [True],
+        [True],
+    )
+    sleep = {"source": "me", "relation": "SLEPT", "kind": "reading", "measure": "sleep", "unit": "h"}
+    await world.tell("6 h.", {**sleep, "value": 6, "valid_at": "2026-03-01", "confidential": True})
+    answer = await world.tell("7 h.", {**sleep, "value": 7, "valid_at": "2026-03-02"})
+    assert answer.facts[0].series == ["6 h (2026-03-01, not public)", "7 h (2026-03-02)"]
+
+
+async def test_an_old_value_told_with_what_is_not_public_is_neither(world: WritingWorld) -> None:
+    pay = {"source": "Ada", "relation": "HAS_SALARY", "value": "55k", "replaces": "50k", "confidential": True}
+    await world.tell("55k instead of 50k", pay)
+    assert marked(world.facts) == [True, True]

@@ -440,3 +440,11 @@ async def test_facts_are_found_by_meaning_at_once(world: WritingWorld) -> None:
     assert vectors.keys() == {*passages, answer.facts[0].uuid, *world.graph.tables.entities}
     assert len(passages) == 2
     assert len(world.embedder.calls) == 1
+
+
+async def test_one_date_written_in_two_ways_is_one_value(world: WritingWorld) -> None:
+    deadline = {"source": "Orion", "relation": "HAS_DEADLINE", "value": "2026-07-01"}
+    await world.tell("one", deadline)
+    answer = await world.tell("two", {**deadline, "value": "1 July 2026"})
+    assert (attention(answer), [one.outcome for one in answer.facts]) == ([], ["duplicate"])
+    assert attention(await world.tell("three", {**deadline, "value": "2 July 2026"})) == ["possible_conflict"]

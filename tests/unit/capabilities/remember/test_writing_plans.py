@@ -92,3 +92,44 @@ async def test_events_and_readings_of_the_same_words_at_other_dates_are_others(
     answer = await world.tell("two", {**LIVE, **kind, **extra, "valid_at": "2026-05-01"})
     assert answer.facts[0].outcome == "created"
     assert plans(world) == [(4, True), (5, True)]
+
+
+async def test_what_fulfils_a_plan_and_replaces_the_current_one_is_not_asked_about(world: WritingWorld) -> None:
+    visit = {"source": "me", "relation": "VISITS", "target": "Cy"}
+    await world.tell("one", {**visit, "kind": "plan", "valid_at": "2026-06-05"})
+    world.clock.instant = at(2026, 7)
+    answer = await world.tell("two", {**visit, "valid_at": "2026-06-05", "replaces": "current"})
+    assert ([one.kind for one in answer.retired], attention(answer)) == (["fulfilled"], [])
+    stated = {"source": "me", "relation": "SEES", "target": "Cy", "replaces": "current"}
+    await world.tell("three", {**visit, "kind": "plan", "valid_at": "2026-07-08"})
+    world.clock.instant = at(2026, 8)
+    visited = {**visit, "kind": "event", "valid_at": "2026-07-08"}
+    answer = await world.tell("four", visited, stated)
+    assert ([one.kind for one in answer.retired], attention(answer)) == (["fulfilled"], [])
+    assert attention(await world.tell("five", {**stated, "relation": "KNOWS"})) == ["ambiguous_replacement"]
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "interval"),
+    [
+        ("2026-06-20", None, "planned for 2026-06-20"),
+        ("20 June", None, "planned for 2026-06-20"),
+        ("2030", None, "planned, no date"),
+        ("12 people", None, "planned, no date"),
+        ("May", "people", "planned, no date"),
+    ],
+)
+async def test_a_plan_is_for_the_date_that_is_its_value(
+    world: WritingWorld, value: str, unit: str | None, interval: str
+) -> None:
+    plan = {"source": "review", "relation": "SCHEDULED_FOR", "kind": "plan", "value": value, "unit": unit}
+    assert (await world.tell("one", plan)).facts[0].interval == interval
+
+
+async def test_changes_of_some_kinds_are_listed_from_the_beginning(world: WritingWorld) -> None:
+    old = (await world.tell("one", LIVE)).facts[0].uuid
+    await world.tell("two", {**LATER, "replaces": old})
+    page = await world.changes.what_changed(LOCAL, WhatChanged(kinds=["retired"]))
+    assert (page.total, page.scope.note) == (1, None)
+    assert page.message.endswith("since the record began")
+    assert (await world.changes.what_changed(LOCAL, WhatChanged(kinds=["proposed"]))).total == 0

@@ -375,3 +375,22 @@ async def test_a_measure_shows_its_newest_readings(told: ParsedRequest) -> None:
     assert [node.facts for node in answer.nodes] == [[f"{n} hours (on 2025-05-0{n})" for n in (4, 3, 2)]]
     one = await told.world.exploring.get_entity(told.world.caller, sleep.uuid)
     assert one.facts == answer.nodes[0].facts
+
+
+@pytest.mark.parametrize(
+    ("query", "is_all"),
+    [
+        ("what is not public", True),
+        ("Which facts are confidential?", True),
+        ("is there anything non-public", True),
+        ("is the budget confidential?", False),
+        ("public transport in Oslo", False),
+        ("what is public", False),
+    ],
+)
+async def test_a_query_for_what_is_not_public_lists_it(told: ParsedRequest, query: str, *, is_all: bool) -> None:
+    secret = told.works(attributes={"confidential": True})
+    await told.begin(secret, a_fact(told.sarah, told.acme, "VISITS", text="The budget is 5 in Oslo transport"))
+    answer = await told.facts(query)
+    assert (answer.total == 1) == is_all
+    assert ([fact.uuid for fact in answer.facts] == [secret.uuid]) == is_all

@@ -59,6 +59,10 @@ WORDS = (
         ("1 250", None, Amount(1250)),
         ("-3", "°C", Amount(-3, unit="°c")),
         ("45%", None, Amount(45, unit="%")),
+        ("1.000 EUR", None, Amount(1000, unit="eur")),
+        ("1.000", "€", Amount(1000, unit="eur")),
+        ("1.25 EUR", None, Amount(1.25, unit="eur")),
+        ("1.000", "kg", Amount(1, unit="kg")),
         ("5 nights", "h", Amount(5, unit="night")),
     ],
 )

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from graphiti_pkm.core.model.queries import FactFilter
-from graphiti_pkm.core.model.records import BECAUSE_OF, DUE, HAS_GOAL
+from graphiti_pkm.core.model.records import BECAUSE_OF, CONFIDENTIAL, DUE, HAS_GOAL
 from graphiti_pkm.storage.graph.queries.parts import (
     BELIEVED,
     IS_CURRENT,
@@ -166,6 +166,8 @@ def _recorded_conditions(wanted: FactFilter) -> tuple[list[str], dict[str, objec
         if asked:
             parts.append(part)
             values[name] = asked
+    if wanted.confidential:
+        parts.append(f"coalesce(e.{CONFIDENTIAL}, false)")
     if wanted.own_measures:
         values["own_measures"] = wanted.own_measures
     return parts, values

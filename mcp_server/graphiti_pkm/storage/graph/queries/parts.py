@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from graphiti_pkm.core.facts.observations import OBSERVATION
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter
-from graphiti_pkm.core.model.records import BECAUSE_OF
+from graphiti_pkm.core.model.records import BECAUSE_OF, CONFIDENTIAL
 
 FACT_KEYS = (
     "uuid",
@@ -60,6 +60,9 @@ _CAUSE = f"""CASE WHEN e.{BECAUSE_OF} IS NULL THEN '' ELSE coalesce(
     head(COLLECT {{ MATCH ()-[x:RELATES_TO {{uuid: e.{BECAUSE_OF}}}]->()
       WHERE x.group_id = e.group_id RETURN x.fact }}), '') END"""
 """What a fact ``e`` follows from, if it is there: a name or a sentence."""
+_IS_CAUSE_CONFIDENTIAL = f"""CASE WHEN e.{BECAUSE_OF} IS NULL THEN false ELSE coalesce(
+    head(COLLECT {{ MATCH ()-[x:RELATES_TO {{uuid: e.{BECAUSE_OF}}}]->()
+      WHERE x.group_id = e.group_id RETURN x.{CONFIDENTIAL} }}), false) END"""
 
 
 _OUTCOME = """CASE WHEN e.kind = 'plan' AND e.expired_at IS NOT NULL THEN head(COLLECT {
@@ -82,7 +85,7 @@ def fact_columns(columns: FactColumns = PRESENT) -> str:
   coalesce(e.episodes, []) AS episodes, coalesce(e.created_at, e.valid_at, '1970-01-01T00:00:00+00:00') AS created_at,
   {columns.expired_at} AS expired_at, {columns.valid_at} AS valid_at, {columns.invalid_at} AS invalid_at,
   {columns.reference_time} AS reference_time, {_CAUSE} AS cause,
-  {_OUTCOME} AS outcome,
+  {_IS_CAUSE_CONFIDENTIAL} AS is_cause_confidential, {_OUTCOME} AS outcome,
   [k IN keys(e) WHERE NOT k IN {list(FACT_KEYS)} AND NOT k ENDS WITH '_embedding' | [k, e[k]]]{voided} AS attributes"""
 
 

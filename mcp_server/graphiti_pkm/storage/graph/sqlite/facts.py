@@ -10,7 +10,7 @@ from datetime import datetime
 
 from graphiti_pkm.core.facts.observations import OBSERVATION
 from graphiti_pkm.core.model.queries import FactFilter, FactPage, KindCount, NeighbourCount, Window
-from graphiti_pkm.core.model.records import BECAUSE_OF, DUE, HAS_GOAL, Fact
+from graphiti_pkm.core.model.records import BECAUSE_OF, CONFIDENTIAL, DUE, HAS_GOAL, Fact
 from graphiti_pkm.storage.graph.ordering import in_order
 from graphiti_pkm.storage.graph.sqlite import values
 from graphiti_pkm.storage.graph.sqlite.file import Row
@@ -76,7 +76,9 @@ _BECAUSE_OF = f"json_extract(f.attributes, '$.{BECAUSE_OF}')"
 _HAS_CAUSE = HAS_CAUSE.format(fact="f.")
 """The same expression as in the index."""
 _CAUSE = f"""coalesce((SELECT x.name FROM entity x WHERE x.uuid = {_BECAUSE_OF} AND x.group_id = f.group_id),
-    (SELECT x.text FROM fact x WHERE x.uuid = {_BECAUSE_OF} AND x.group_id = f.group_id), '') AS cause"""
+    (SELECT x.text FROM fact x WHERE x.uuid = {_BECAUSE_OF} AND x.group_id = f.group_id), '') AS cause,
+    (SELECT json_extract(x.attributes, '$.{CONFIDENTIAL}') FROM fact x
+    WHERE x.uuid = {_BECAUSE_OF} AND x.group_id = f.group_id) AS is_cause_confidential"""
 
 
 _OUTCOME = """CASE WHEN f.kind = 'plan' AND f.expired_at IS NOT NULL THEN (SELECT CASE
@@ -164,6 +166,11 @@ def _recorded(wanted: FactFilter) -> tuple[list[str], dict[str, object]]:
             "because_of",
             wanted.because_of,
             f"{_HAS_CAUSE} AND {_BECAUSE_OF} IN (SELECT value FROM json_each(:because_of))",
+        ),
+        (
+            "confidential",
+            (CONFIDENTIAL,) if wanted.confidential else (),
+            "json_extract(f.attributes, '$.' || json_extract(:confidential, '$[0]'))",
         ),
         (
             "labels",

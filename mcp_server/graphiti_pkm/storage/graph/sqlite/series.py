@@ -6,13 +6,15 @@ from zoneinfo import ZoneInfo
 
 from graphiti_pkm.core.facts.amounts import Amount, amount_of
 from graphiti_pkm.core.model.queries import FactFilter, ReadingPoint, ReadingSeries
+from graphiti_pkm.core.model.records import CONFIDENTIAL
 from graphiti_pkm.core.model.times import month_key
 from graphiti_pkm.storage.graph.sqlite.facts import Condition, condition, ends_of
 from graphiti_pkm.storage.graph.sqlite.file import Row
 from graphiti_pkm.storage.graph.sqlite.values import moment
 
 _DISTINCT_VALUES = 4_096
-_POINT = "SELECT measure, value, unit, coalesce(valid_at, reference_time, created_at) AS at FROM fact WHERE uuid = ?"
+_POINT = f"""SELECT measure, value, unit, coalesce(valid_at, reference_time, created_at) AS at,
+  json_extract(attributes, '$.{CONFIDENTIAL}') AS confidential FROM fact WHERE uuid = ?"""
 _SAME = "r.source = g.source AND r.measure = g.measure AND r.kind = g.kind"
 _PICKED = {"first": "r.at, r.ca, r.uuid", "last": "r.at DESC, r.ca DESC, r.uuid DESC"} | {
     "least": "r.number, r.at, r.uuid",
@@ -72,7 +74,7 @@ def _series(db: sqlite3.Connection, group: Row, means: list[Row]) -> ReadingSeri
             _POINT,
             (group[name],),
         ).fetchone()
-        points[name] = found and ReadingPoint(value=found["value"] or "", unit=found["unit"], at=moment(found["at"]))
+        points[name] = found and _point(found)
         measure = measure or (found["measure"] if found else "")
     return ReadingSeries(
         source_uuid=group["source"],
@@ -84,6 +86,11 @@ def _series(db: sqlite3.Connection, group: Row, means: list[Row]) -> ReadingSeri
         means=tuple((row["month"], row["mean"]) for row in means),
         **points,
     )
+
+
+def _point(row: Row) -> ReadingPoint:
+    said = {"value": row["value"] or "", "unit": row["unit"], "confidential": bool(row["confidential"])}
+    return ReadingPoint(**said, at=moment(row["at"]))
 
 
 def _key(row: Row) -> tuple[str, str, str]:

@@ -147,6 +147,7 @@ def fact(row: Row) -> Fact:
         episodes=tuple(json.loads(row["episodes"])),
         attributes=json.loads(row["attributes"]),
         cause=row["cause"],
+        is_cause_confidential=bool(row["is_cause_confidential"]),
         outcome=row["outcome"],
     )
 
