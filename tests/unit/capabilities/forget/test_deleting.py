@@ -85,7 +85,7 @@ async def test_an_unknown_or_malformed_episode_is_an_error_and_a_second_delete_s
     with pytest.raises(NotFound, match="get_episodes"):
         await world.deleting.delete_episode(world.caller, DeleteEpisode(uuid=UNKNOWN))
     await world.deleting.delete_episode(world.caller, DeleteEpisode(uuid=note.uuid))
-    with pytest.raises(NotFound, match="gone"):
+    with pytest.raises(NotFound, match="deleted"):
         await world.deleting.delete_episode(world.caller, DeleteEpisode(uuid=note.uuid))
 
 
