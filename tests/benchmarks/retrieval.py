@@ -14,7 +14,7 @@ from tests.benchmarks.texts import journal
 from tests.benchmarks.world import call, client_of, memory
 from tests.questions.question_set import Question, Split, questions
 
-from graphiti_pkm.bootstrap import Memory
+from graphiti_pkm.bootstrap import Memory, configured_embedder
 from graphiti_pkm.core.model.names import search_terms
 from graphiti_pkm.core.model.queries import EpisodeFilter
 from graphiti_pkm.core.reading.candidates import POOL
@@ -61,7 +61,7 @@ async def figures() -> list[Figure]:
     async with memory() as opened, client_of(opened) as client:
         await tell(client)
         found = [each for split in ("tune", "held") for each in await _quality(opened, client, split)]
-        return [*found, await _speed(opened, client)]
+        return [*found, await _speed(opened, client), *await _against_embedding(opened, client)]
 
 
 async def tell(client: Client) -> None:
@@ -158,6 +158,36 @@ async def _quality(opened: Memory, client: Client, split: Split) -> list[Figure]
             )
         )
     return lines
+
+
+async def _against_embedding(opened: Memory, client: Client) -> list[Figure]:
+    """What a search takes beside the embedding of its question, which no cache has; the embedder is one of its own."""
+    embedder = configured_embedder(opened.context.settings)
+    asked = (f"{each.question} ({number})" for number, each in enumerate(cycle(questions("tune"))))
+
+    def side(tool: str) -> Side:
+        async def ask() -> None:
+            await call(client, tool, query=next(asked))
+
+        return ask
+
+    async def embed() -> None:
+        await embedder.embed([next(asked)])
+
+    aims = {"search_episodes": 2.5, "search_nodes": 2.0, "search_memory_facts": 2.0}
+    taken = await in_turn({"embedding": embed, **{tool: side(tool) for tool in aims}}, _TIMED)
+    await embedder.close()
+    base = taken["embedding"].p50
+    return [
+        Figure(
+            f"{tool} through MCP, p50 over the journal, against embedding the question",
+            ms(taken[tool].p50),
+            ms(base),
+            taken[tool].p50 / base,
+            ForgetTarget("<=", aim),
+        )
+        for tool, aim in aims.items()
+    ]
 
 
 async def _speed(opened: Memory, client: Client) -> Figure:
