@@ -108,9 +108,8 @@ async def write(sweep: Sweep, kind: str, group: str) -> Json:
     await sweep.call("add_memory", {**add, "entities": named}, f"{kind}, aliases")
     answer = await sweep.call("add_memory", {**add, "facts": facts(words, SAID // 550)}, f"{kind}, facts")
     await sweep.call("create_project", {"name": "Project of all", "group_id": group}, f"{kind}, project")
-    for place in range(3):
-        entry = {"content": (body * 60).strip(), "project_id": "Project of all", "group_id": group}
-        await sweep.call("create_entry", {**entry, "entities": entities[place::3]}, f"{kind}, entries")
+    entry = {"content": body.strip(), "project_id": "Project of all", "group_id": group, "entities": entities[:20]}
+    await sweep.call("create_entry", entry, f"{kind}, entry")
     quoted = facts(words, SAID // 800, 1_000, quote=lambda number: words(number % 3, 250))
     await sweep.call("add_memory", {**long, "facts": quoted}, f"{kind}, quotes")
     replacing = facts(words, SAID // 4_550, 2_000, replaces=lambda n: [words(n + k, NAME) for k in range(20)])
