@@ -218,8 +218,8 @@ _HAS_PROPOSED_END = """EXISTS { MATCH (x:Change {fact_uuid: e.uuid}) WHERE x.kin
 """The rule of ``core.facts.history.open_proposals``."""
 DUE_AT = f"""CASE WHEN e.name = '{HAS_GOAL}' AND toIntegerOrNull(e.{DUE}) IS NOT NULL
     THEN datetime({{epochSeconds: toIntegerOrNull(e.{DUE})}})
-  WHEN e.kind = 'plan' AND e.valid_at IS NOT NULL THEN e.valid_at ELSE $dusk END"""
-"""When a plan or a goal is due; what has no date comes last."""
+  WHEN e.kind = 'plan' AND e.valid_at IS NOT NULL THEN e.valid_at ELSE datetime('9999-12-31T00:00:00Z') END"""
+"""When a plan or a goal is due; what has no date comes last. ``$dusk`` has nanoseconds, which no cursor keeps."""
 
 
 def _open(wanted: FactFilter, columns: FactColumns) -> str:
