@@ -20,6 +20,8 @@ from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.answers import AddMemoryResponse
 from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.graph.sqlite import episode_stems
+from graphiti_pkm.storage.graph.sqlite.store import SqliteGraph
 from graphiti_pkm.storage.journal.connection import MEMORY
 
 pytestmark = pytest.mark.timeout(120)
@@ -106,6 +108,9 @@ async def test_a_rebuild_after_an_episode_was_deleted_gives_the_same(tmp_path: P
         assert await rebuilt(memory) == []
 
 
+LATER_INDEXES = ("fact_because_of", "fact_measure", "change_proposed", "entity_label", "search_text_source")
+
+
 async def test_a_memory_from_before_gets_the_tables(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         told = await tell(memory, "Petra works.", entities=[{"name": "Petra"}])
@@ -113,7 +118,9 @@ async def test_a_memory_from_before_gets_the_tables(tmp_path: Path) -> None:
         for statement in (
             *(f"DROP TRIGGER {table}_apart" for table in ("episode", "entity")),
             "DROP TABLE apart",
-            *(f"DROP INDEX fact_{column}" for column in ("because_of", "measure")),
+            *(f"DROP INDEX {name}" for name in LATER_INDEXES),
+            *(f"DROP TRIGGER {name}" for name in ("episode_text_stems", "entry_moved")),
+            *(f"DROP TABLE {name}" for name in ("episode_stems", "entry", "project")),
             "ALTER TABLE episode DROP COLUMN confidential",
             *(f"ALTER TABLE change DROP COLUMN {column}" for column in ("entity_before", "entity_after")),
             "UPDATE graph_meta SET value = '2' WHERE key = 'schema_version'",
@@ -121,5 +128,8 @@ async def test_a_memory_from_before_gets_the_tables(tmp_path: Path) -> None:
             db.execute(statement)
         db.commit()
     async with opened(tmp_path) as memory:
+        graph = memory.context.graph
+        assert isinstance(graph, SqliteGraph)
+        assert await graph._opened.file.write(lambda db: episode_stems.fill(db, 10)) == 1
         await update(memory, told.entities[0].uuid, name="Petra Berg", unlink_episodes=[told.episode_uuid])
         assert await rebuilt(memory) == []
