@@ -13,6 +13,7 @@ FACT_ROW = {
     "source_node_uuid": "a",
     "source_name": "Sarah",
     "cause": "",
+    "is_cause_confidential": False,
     "outcome": None,
     "target_node_uuid": "b",
     "target_name": None,

@@ -70,7 +70,7 @@ def test_scopes_and_phrases_are_lucenes() -> None:
         f'+search_scope:({one} OR {other})^0 +search_text:("{word}")' for word in ("anna", "x", "y")
     ]
     assert asked_words(["anna"], [], "fact") == []
-    words = episodes_naming("g", "To-Be", datetime.now(UTC), None, 5).parameters["words"]
+    words = episodes_naming("g", "To-Be", datetime.now(UTC), None, 5, only_linking=False).parameters["words"]
     assert (
         words == f'+scope:({scope("g", "episode")})^0 +text:("to0 be0" OR "tobe" OR "to0 s be0" OR "t obe" OR "tob e")'
     )
