@@ -17,6 +17,8 @@ from graphiti_pkm.server.auth.tokens import hash_of, new_secret, write_tokens
 
 VERAS, COMMON = "diary", "work"
 """Groups of the one whose memory is attacked: the second is open to a token that is held to it."""
+HERS_IN_ALL = 5
+"""Episodes of the first group: notes, what made her project, and its entry."""
 NOWHERE = "nowhere"
 SAGA, NO_SAGA = "Moonbase", "Sunbase"
 HER_ENTITY, HER_PROJECT, NOBODYS_NAME = "Ilse Quark", "Fishery", "Peter Sledge"

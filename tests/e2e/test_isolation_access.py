@@ -8,7 +8,7 @@ import httpx2
 import pytest
 from mcp.shared.exceptions import MCPError
 from tests.e2e.isolation_target import Target, attacked
-from tests.e2e.isolation_world import VERAS
+from tests.e2e.isolation_world import HERS_IN_ALL, VERAS
 from tests.protocol.support import text
 
 ROOM = "x" * 129
@@ -275,7 +275,7 @@ async def test_the_session_of_another_is_like_none(target: Target) -> None:
             assert found[0] == found[1]
             assert found[0][0] == 404
         told = message(await post(vera, tool("get_episodes", group_ids=VERAS), hers))
-        assert told["result"]["structuredContent"]["total"] == 3  # it is still open
+        assert told["result"]["structuredContent"]["total"] == HERS_IN_ALL  # it is still open
 
 
 async def test_neither_many_nor_large_openings_of_one_take_anything_from_another(target: Target) -> None:
@@ -288,7 +288,7 @@ async def test_neither_many_nor_large_openings_of_one_take_anything_from_another
             last = await session(eve)
         assert (await post(eve, tool("get_status"), last)).status_code == 200
         told = message(await post(vera, tool("get_episodes", group_ids=VERAS), hers))
-        assert told["result"]["structuredContent"]["total"] == 3
+        assert told["result"]["structuredContent"]["total"] == HERS_IN_ALL
 
 
 async def test_a_batch_is_not_taken_apart(target: Target) -> None:
