@@ -130,7 +130,7 @@ async def answers(client: Client) -> Answers:
         "by measure": [line(one) for one in by_measure["facts"]],
         "series of sleep": by_query["series"],
         "series by measure": by_measure["series"],
-        "series": {one["measure"]: one for one in listed["series"]},
+        "series": {f"{one['measure']} {one['unit']}": one for one in listed["series"]},
         "readings": sorted(line(one) for one in listed["facts"]),
         "plans": sorted(line(one) for one in await facts(kind="plan")),
         "open plans": sorted(line(one) for one in await facts(status="planned")),
@@ -164,6 +164,7 @@ async def mentioned(client: Client, body: str) -> dict[str, str]:
 SLEEP = {
     "source": "me",
     "measure": "sleep",
+    "unit": "h",
     "readings": 4,
     "first": "5 and a half hours (2025-02-03 19:30)",
     "last": "8 h (2025-04-14 19:30)",
@@ -172,10 +173,18 @@ SLEEP = {
     "mean": {"2025-02": 6.33, "2025-04": 8.0},
     "without_number": None,
 }
-"""Those with a number of hours: "badly" is listed with them and counts in none."""
+SLEEP_IN_WORDS = {
+    "source": "me",
+    "measure": "sleep",
+    "unit": None,
+    "readings": 1,
+    **dict.fromkeys(("first", "last"), "badly (2025-03-03 19:30)"),
+    **dict.fromkeys(("least", "most", "mean", "without_number")),
+}
 MOOD = {
     "source": "me",
     "measure": "mood",
+    "unit": "/10",
     "readings": 3,
     "first": "6/10 (2025-02-10 19:30)",
     "last": "8/10 (2025-06-02 19:30)",
@@ -243,9 +252,9 @@ EXPECTED: Answers = {
     ],
     "readings of sleep": READINGS_OF_SLEEP,
     "by measure": READINGS_OF_SLEEP,
-    "series of sleep": [SLEEP],
-    "series by measure": [SLEEP],
-    "series": {"sleep": SLEEP, "mood": MOOD},
+    "series of sleep": [SLEEP, SLEEP_IN_WORDS],
+    "series by measure": [SLEEP, SLEEP_IN_WORDS],
+    "series": {"sleep h": SLEEP, "sleep None": SLEEP_IN_WORDS, "mood /10": MOOD},
     "readings": sorted([*READINGS_OF_SLEEP, *OTHER_READINGS]),
     "plans": [BUYS.format("dropped"), HIRES_NOW, HIRES.format("replaced"), VISITS.format("fulfilled", APRIL)],
     "open plans": [HIRES_NOW],
@@ -366,7 +375,8 @@ async def test_it_goes_on(older: Path, service: EmbeddingService) -> None:
         found = await answers(client)
         assert found["statuses"]["in progress"] == ["Dome motor", "Guide book"]
         assert found["statuses"]["superseded"] == ["Decision 2"]
-        (series,) = found["series by measure"]
+        series, in_words = found["series by measure"]
+        assert in_words == SLEEP_IN_WORDS
         assert (series["readings"], series["last"]) == (5, "6 hours (2025-07-01)")
         assert found["open plans"] == []
         assert {VISITED.format(f"2025-03-0{at}:00+00:00") for at in ("2T00:00", "3T19:30")} < {*found["events"]}
