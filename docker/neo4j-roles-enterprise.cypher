@@ -14,7 +14,7 @@ CREATE ROLE mem_reader IF NOT EXISTS;
 GRANT ACCESS ON DATABASE neo4j TO mem_reader;
 GRANT MATCH {*} ON GRAPH neo4j ELEMENTS * TO mem_reader;
 GRANT SHOW INDEX ON DATABASE neo4j TO mem_reader;
-GRANT EXECUTE PROCEDURE dbms.components ON DBMS TO mem_reader;
+GRANT EXECUTE PROCEDURE dbms.components, db.labels ON DBMS TO mem_reader;
 GRANT EXECUTE PROCEDURE db.index.fulltext.queryNodes, db.index.fulltext.queryRelationships ON DBMS TO mem_reader;
 GRANT EXECUTE PROCEDURE db.index.vector.queryNodes, db.index.vector.queryRelationships ON DBMS TO mem_reader;
 

@@ -87,6 +87,7 @@ def test_a_curator_may_all_that_is_left() -> None:
         "Reading",
         "Write",
         "Meta",
+        "EntryRecord",
     }
     assert "GRANT WRITE ON GRAPH neo4j TO mem_curator" in STATEMENTS
 
