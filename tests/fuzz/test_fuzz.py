@@ -14,13 +14,12 @@ from tests.e2e.isolation_attacks import arguments_of
 from tests.e2e.isolation_world import Records
 from tests.fuzz.arguments import Arguments, Json, is_uuid
 from tests.protocol.access import Doors
-from tests.protocol.support import EVERYTHING, definitions
+from tests.protocol.support import EVERYTHING, TOGETHER, definitions
 from tests.protocol.test_odd_requests import CALLERS_FAULT, Wire, wire
 
 from graphiti_pkm.errors import codes
-from graphiti_pkm.server.tools.registry import known_tools
 
-TOOLS = sorted(known_tools())
+TOOLS = sorted(TOGETHER)
 SEED = 20_261_122
 ROUNDS, STORM_ROUNDS = 3, 40
 """Calls of each tool in each era of the protocol."""
