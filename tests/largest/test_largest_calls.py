@@ -132,9 +132,9 @@ async def scratch(sweep: Sweep, kind: str) -> None:
 
 
 async def chain(sweep: Sweep, kind: str) -> None:
-    """A graph without cycles."""
+    """A graph without cycles; of three digits each, as "b" and "ba" are one label once they are filled with "a"."""
     words = KINDS[kind]
-    pairs = [(n, m) for n in range(100) for m in range(n + 1, min(n + 6, 100))]
+    pairs = [(n, m) for n in range(100, 200) for m in range(n + 1, min(n + 6, 200))]
     edges = [{"source": words(n, LABEL), "target": words(m, LABEL), "relation": "r"} for n, m in pairs]
     await sweep.call("add_edges", {"graph": "chain", "edges": edges, "create_missing": True}, f"{kind}, chain")
 
