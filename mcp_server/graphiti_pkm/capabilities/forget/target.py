@@ -4,6 +4,7 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TypeVar
 
 from graphiti_pkm.capabilities.forget.non_sentence_traces import NonSentenceCollector, NonSentenceTraces
@@ -30,6 +31,8 @@ _ASKED_EACH = 200
 _PAGE = 500
 _NAMES = 50
 _SAGAS = 1_000
+_REMEMBERED = 4_096
+"""Texts whose answer is remembered: the steps of one call ask about the same ones up to five times."""
 _NAME_WORDS = 3
 """A query of more words is not a name, so no other forms of it are searched."""
 _VALUE = 4
@@ -113,6 +116,7 @@ class ForgetTargets:
         doubting = MentionFinder([*others, _meaning(entity, *parts.doubtful)] if parts.doubtful else ())
         folded = [form for name in names if (form := fold(name))]
 
+        @lru_cache(_REMEMBERED)
         def says(text: str) -> bool:
             return entity.uuid in finder.find(text)
 
@@ -123,6 +127,7 @@ class ForgetTargets:
             (*names, *parts.own), [name for name in certain if not _is_ordinary(name)], [*short, *doubted]
         )
 
+        @lru_cache(_REMEMBERED)
         def hints(text: str) -> bool:
             form = f" {fold(text)} "
             return (
