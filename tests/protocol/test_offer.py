@@ -1,6 +1,7 @@
 """Which tools are offered: settings choose, an HTTP header may narrow."""
 
 import pytest
+from tests.protocol.support import World, error_of
 
 from graphiti_pkm.errors import ConfigurationError, InvalidInput
 from graphiti_pkm.server.tools.registry import TOOLSETS, Toolset, narrowed, select
@@ -51,3 +52,21 @@ def test_a_header_narrows_and_never_widens() -> None:
     assert narrowed(on, "writing", BOTH) == ()
     with pytest.raises(InvalidInput, match="Known: reading, writing"):
         narrowed(on, "everything", BOTH)
+
+
+@pytest.mark.parametrize(
+    ("toolsets", "named", "unnamed"),
+    [
+        (("memory",), {"search_nodes", "get_entity_connections"}, {"search_memories", "open_nodes"}),
+        (("compat",), {"search_memories", "find_memories_by_name"}, {"search_nodes", "get_entity_timeline"}),
+        (("reference",), {"search_nodes", "open_nodes"}, {"search_memories", "get_entity_connections"}),
+    ],
+)
+async def test_read_graph_is_answered_with_what_replaces_it_here(
+    toolsets: tuple[str, ...], named: set[str], unnamed: set[str]
+) -> None:
+    async with World(Settings(toolsets=toolsets)).connect() as client:
+        said = error_of(await client.call_tool("read_graph", {}))
+    assert "no read_graph" in said
+    assert all(name in said for name in named)
+    assert not any(name in said for name in unnamed)

@@ -24,7 +24,7 @@ from graphiti_pkm.server.observability.logging import configure_logging
 from graphiti_pkm.server.owners import PassedOn, owners
 from graphiti_pkm.server.tools.call_log import CallLog, answer_internal_errors
 from graphiti_pkm.server.tools.guard import error_result, guarded
-from graphiti_pkm.server.tools.instructions import build_instructions
+from graphiti_pkm.server.tools.instructions import INSTEAD_OF_READ_GRAPH, READ_GRAPH, build_instructions
 from graphiti_pkm.server.tools.prompts import build_prompts
 from graphiti_pkm.server.tools.registry import TOOLSETS, known_tools, narrowed, permitted, select, unshown_marks
 from graphiti_pkm.server.tools.request_limits import RequestLimits
@@ -112,6 +112,8 @@ class MemoryServer(MCPServer[Backend]):
             return error_result(error.message, error.code)
         if name not in {tool.name for tool in offered}:
             names = [tool.name for tool in self._listed(request)]
+            if name == READ_GRAPH:
+                return error_result(only_naming(INSTEAD_OF_READ_GRAPH, known_tools(), names), "unknown_tool")
             if name in known_tools():  # read-only server, disabled tool, or not in the header's toolsets
                 self._audit_refusal(name, context)
             return error_result(f"There is no such tool here. Tools: {', '.join(names) or 'none'}.", "unknown_tool")

@@ -165,6 +165,18 @@ instead of working it out.
 memory, previewed first."""
 
 
+READ_GRAPH = "read_graph"
+"""A tool of other memory servers, which models call by habit; it returned everything, without a bound."""
+INSTEAD_OF_READ_GRAPH = """\
+There is no read_graph: a whole memory does not fit into an answer.
+- search_nodes finds by words, with a limit.
+- search_memories finds by words, with a limit.
+- find_memories_by_name gets known names.
+- open_nodes gets known names.
+- get_entity_connections lists everything about one entity, in pages.
+- get_entity_timeline lists all that was said of it, in pages."""
+
+
 def build_instructions(enabled: Collection[str]) -> str:
     """The instruction text for the enabled tools, without the parts that need other tools."""
     known = known_tools()
