@@ -46,7 +46,9 @@ class Fences:
 
     async def restore(self, database: Database) -> None:
         """Restore the leases of this process after the whole graph was cleared. Raises Unavailable."""
-        for fence in self._held.values():
+        for fence in tuple(self._held.values()):
+            if self._held.get(fence.lock) != fence:  # given back while others were restored
+                continue
             try:
                 await database.write(queries_locks.restore(fence.lock, fence.number, round(LEASE_SECONDS * 1_000)))
             except Refused:
