@@ -22,11 +22,12 @@ def main() -> int:
     parser.add_argument("--adapter", default=OURS, metavar="MODULE:CLASS", help=f"default: {OURS}")
     parser.add_argument("--only", default="", metavar="TEXT", help="only scenarios whose id or topic contains it")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every verdict there as well")
+    parser.add_argument("--until-noticed", action="store_true", help="stop once one has passed and one has failed")
     options = parser.parse_args()
     logging.getLogger("graphiti_pkm").setLevel(logging.ERROR)
     adapter = _adapter(options.adapter)
     scenarios = [one for one in load() if options.only in one.id or options.only in one.topic]
-    outcomes = asyncio.run(_run(adapter, scenarios))
+    outcomes = asyncio.run(_run(adapter, scenarios, until_noticed=options.until_noticed))
     print(f"{table(adapter.name, outcomes)}\n\n{summary(outcomes)}")  # noqa: T201 a command line speaks
     if told := failures(outcomes):
         print(f"\n{told}")  # noqa: T201 same
@@ -42,9 +43,9 @@ def _adapter(name: str) -> Adapter:
     return made
 
 
-async def _run(adapter: Adapter, scenarios: Sequence[Scenario]) -> list[Outcome]:
+async def _run(adapter: Adapter, scenarios: Sequence[Scenario], *, until_noticed: bool) -> list[Outcome]:
     async with adapter:
-        return await run_all(adapter, scenarios)
+        return await run_all(adapter, scenarios, until_noticed=until_noticed)
 
 
 if __name__ == "__main__":

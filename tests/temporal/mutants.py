@@ -61,9 +61,9 @@ class Run(NamedTuple):
     """What one copy of the source came to."""
 
     caught_by: list[str]
-    """Ids of the scenarios that failed."""
+    """Ids of the scenarios that failed, up to the first that tells a wrong rule from a broken server."""
     broken: str | None = None
-    """Why there is no verdict: it does not start, or most of the suite fails for another reason."""
+    """Why there is no verdict: it does not start, or every scenario fails."""
 
 
 def load(path: Path = DATA) -> list[Mutant]:
@@ -89,6 +89,8 @@ def play(mutant: Mutant | None, neo4j_topic: str | None) -> Run:
         if not imported.startswith(str(source)):
             return Run([], f"the copy is not what is imported, but {imported.strip()}")
         chosen = ["--adapter", NEO4J, "--only", neo4j_topic] if neo4j_topic else ["--adapter", EMBEDDED]
+        if mutant is not None:
+            chosen.append("--until-noticed")
         done = _python(environment, "-m", "tests.temporal", *chosen, "--json", str(verdicts))
         if not verdicts.exists():
             return Run([], f"no verdict: {done.stderr.strip()[-300:]}")

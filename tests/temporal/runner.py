@@ -21,9 +21,18 @@ class Outcome:
     details: list[str] = field(default_factory=list)
 
 
-async def run_all(adapter: Adapter, scenarios: Iterable[Scenario]) -> list[Outcome]:
-    """One after the other: they share a clock."""
-    return [await run(adapter, scenario) for scenario in scenarios]
+async def run_all(adapter: Adapter, scenarios: Iterable[Scenario], *, until_noticed: bool = False) -> list[Outcome]:
+    """One after the other: they share a clock.
+
+    ``until_noticed``: no more are run once one has failed and another has passed, which shows that a rule of the server
+    is wrong but the server works.
+    """
+    outcomes: list[Outcome] = []
+    for scenario in scenarios:
+        outcomes.append(await run(adapter, scenario))
+        if until_noticed and {"passed", "failed"} <= {outcome.verdict for outcome in outcomes}:
+            break
+    return outcomes
 
 
 async def run(adapter: Adapter, scenario: Scenario) -> Outcome:

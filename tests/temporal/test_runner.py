@@ -132,6 +132,12 @@ async def test_what_is_not_supported_is_no_pass() -> None:
     assert failures(outcomes).startswith("a-scenario (a topic): question 1: held: got more than expected: Rome")
 
 
+async def test_a_search_for_a_fault_ends_once_a_scenario_has_passed_and_another_failed() -> None:
+    right, wrong = scenario(f"{HELD}, expect: [Rome]"), scenario(f"{HELD}, expect: []")
+    outcomes = await run_all(Parrot(ROME), [wrong, wrong, right, wrong, right], until_noticed=True)
+    assert [outcome.verdict for outcome in outcomes] == ["failed", "failed", "passed"]
+
+
 async def test_a_server_that_breaks_has_failed() -> None:
     broken = Adapter()
     broken.capabilities = frozenset({"as_of"})  # type: ignore[misc]
