@@ -142,6 +142,11 @@ class Fact(Record):
     """Of a plan that has ended, read with it: whether it came about, was dropped, or gave way to something else."""
 
     @property
+    def is_open(self) -> bool:
+        """Neither corrected nor retired in the record."""
+        return not self.voided and self.expired_at is None
+
+    @property
     def cause_uuid(self) -> str | None:
         """The entity or fact that it follows from, also if that is gone."""
         uuid = self.attributes.get(BECAUSE_OF)

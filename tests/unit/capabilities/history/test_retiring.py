@@ -1,5 +1,6 @@
 """Ending a fact by hand, and undoing what ended it."""
 
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -317,6 +318,19 @@ async def test_an_end_in_the_month_of_the_start_is_within_it(world: WritingWorld
     answer = await retire(world, "me WORKS_AT Acme", invalid_at="January 2026")
     assert world.fact("me WORKS_AT Acme").invalid_at == at(2026, 2)
     assert (answer.changed, answer.fact.told_end) == (True, "January 2026")
+
+
+@pytest.mark.parametrize(
+    ("end", "stored"), [("2025", at(2025, 5, 4)), ("2026", NOW.replace(second=1)), ("2027", at(2028))]
+)
+async def test_a_told_end_is_that_of_its_period_unless_more_is_known(
+    world: WritingWorld, end: str, stored: datetime
+) -> None:
+    """Where the replacement began in it; now, where it is not over; else all of it."""
+    await told(world, {**ACME, "valid_at": "2020"}, {**ACME, "target": "Beta", "valid_at": "2025-05-04"})
+    beta = world.fact("me WORKS_AT Beta").uuid
+    await retire(world, "me WORKS_AT Acme", invalid_at=end, replaced_by=beta)
+    assert world.fact("me WORKS_AT Acme").invalid_at == stored
 
 
 async def test_an_end_by_day_has_no_words_of_an_earlier_end(world: WritingWorld) -> None:

@@ -30,5 +30,5 @@ async def test_leases_may_come_and_go_while_those_of_a_cleared_graph_are_restore
     fences.add(first)
     fences.add(second)
     database = Cleared(fences, given_back=second, taken=new)
-    await fences.restore(cast(Database, database))
+    await fences.restore(cast("Database", database))
     assert database.restored == ["first"]
