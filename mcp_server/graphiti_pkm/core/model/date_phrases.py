@@ -1,6 +1,6 @@
 """Reads dates in words, with the precision that was given: "2017", "autumn 2026", "end of March", "last week".
 
-A date is a period; its first instant is what is stored, its words are stored with it. Only the forms below are read:
+A date is a period; an instant of it is stored (``facts.rules`` says which), and its words with it. Only the forms below are read:
 nothing is guessed. A date without a year, and words such as "yesterday", count from the note; "last week" is kept as
 "the week of 2026-03-02". Seasons are those of the northern hemisphere and begin with their month.
 """
