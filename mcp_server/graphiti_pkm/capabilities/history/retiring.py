@@ -144,7 +144,7 @@ class Retiring:
             back = restored(fact, ending)
             change = change_of(str(uuid4()), fact, "restored", recorded_at, **said, replaced_by=ending.replaced_by)
             unmarked = await self._only_corrected_by(fact, visible) if ending.kind == "voided" else ()
-            await self._commit(WriteKind.RESTORE_FACT, group, back, change, unmarked)
+            await self._commit(WriteKind.RESTORE_FACT, group, back, change, unmarked, fact)
             by = await self._graph.records.get_facts([ending.replaced_by], visible) if ending.replaced_by else []
             left = to_undo([RecordedChange(**dict(change), group_id=group), *events])
             earlier = " It had been ended before that as well: restore_fact again undoes that too." if left else ""

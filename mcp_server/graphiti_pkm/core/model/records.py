@@ -280,6 +280,9 @@ class FactChange(Record):
     previous_voided: bool = False
     previous_told_at: datetime | None = None
     """The previous ``reference_time``; None leaves it unchanged."""
+    previous_start_words: str | None = None
+    previous_end_words: str | None = None
+    """In which words the dates were told, "" if in none; None leaves them unchanged."""
     entity_before: EntityState | None = None
     entity_after: EntityState | None = None
 

@@ -338,3 +338,11 @@ async def test_an_end_by_day_has_no_words_of_an_earlier_end(world: WritingWorld)
     answer = await retire(world, "me WORKS_AT Acme", invalid_at="2026-02-03")
     assert (answer.fact.invalid_at, answer.fact.told_end) == ("2026-02-03T00:00:00+00:00", None)
     assert world.fact("me WORKS_AT Acme").attributes == {"told_start": "2024"}
+
+
+async def test_what_is_restored_has_the_words_of_its_former_end(world: WritingWorld) -> None:
+    await told(world, {**ACME, "valid_at": "2024", "invalid_at": "2027"})
+    await retire(world, "me WORKS_AT Acme", invalid_at="2026-02-03")
+    answer = await restore(world, "me WORKS_AT Acme")
+    assert (answer.fact.invalid_at, answer.fact.told_end) == ("2028-01-01T00:00:00+00:00", "2027")
+    assert world.fact("me WORKS_AT Acme").attributes == {"told_start": "2024", "told_end": "2027"}
