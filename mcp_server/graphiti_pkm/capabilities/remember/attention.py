@@ -7,6 +7,7 @@ from datetime import datetime, tzinfo
 from graphiti_pkm.core.facts import rules
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact, noun_of
 from graphiti_pkm.core.facts.replaced import UnresolvedReplacement
+from graphiti_pkm.core.identity.known_names import KnownNames
 from graphiti_pkm.core.model.answers import Attention
 from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS, words_at
 from graphiti_pkm.core.model.names import normalise_name
@@ -139,6 +140,18 @@ class AttentionWriter:
             ],
             call=f"For the one meant: update_entity {_json({'entity_uuid': meant, 'link_episodes': [episode_uuid]})}",
         )
+
+    def still_linked(self, others: Mapping[str, Sequence[str]], known: KnownNames) -> list[Attention]:
+        """``others``: entities that earlier episodes name only inside a name that is new now, with those episodes."""
+        return [
+            Attention(
+                what="shared_name",
+                detail=f"{known.name_of(uuid)} is still linked to {len(episodes)} earlier note(s) that name another",
+                candidates=[f"{known.name_of(uuid)} ({uuid[:SHOWN_UUID]})"],
+                call=f"If another is meant: update_entity {_json({'entity_uuid': uuid, 'unlink_episodes': episodes})}",
+            )
+            for uuid, episodes in list(others.items())[:_MOST_PARTS]
+        ]
 
     def near_relation(self, fact: ParsedFact, stored: Fact, near: Sequence[str]) -> Attention:
         again = self._in_place_of(stored, fact, _triple(fact, relation=near[0]))
