@@ -104,7 +104,7 @@ def kept_above(scores: Mapping[str, float], sure: Iterable[str]) -> dict[str, fl
 
 
 def faded(scores: Mapping[str, float], sure: Collection[str]) -> dict[str, float]:
-    """Scores in which everything that is not sure is weak, in its order; where nothing is sure the first few are not."""
+    """Scores in which all that is not sure is weak, in its order; where nothing is sure, all but the first few."""
     floor = floor_of(scores.values())
     kept = set(sure).intersection(scores) or {uuid for uuid, _ in ranked(scores)[:_SHOWN_FAINT]}
     return {uuid: score if uuid in kept or score < floor else floor * min(score, 1.0) for uuid, score in scores.items()}
