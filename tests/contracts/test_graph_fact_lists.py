@@ -270,3 +270,32 @@ async def test_entities_are_listed_by_name_in_pages(graph: Graph) -> None:
         names, after = [*names, entity.name], (entity.name, entity.uuid)
     assert names == ["a", "a", "b", "c"]
     assert (await graph.records.entity_page(asked, Window(limit=1, after=after)))[0] == []
+
+
+@pytest.mark.parametrize(
+    ("field", "instant", "found"),
+    [
+        ("valid_after", at(2026, 5), {"day", "month", "moved", "year"}),
+        ("valid_after", at(2026, 5, 15), {"day", "month", "moved", "year"}),
+        ("valid_after", at(2026, 6), {"year"}),
+        ("valid_after", at(2027), set()),
+        ("invalid_after", at(2026, 5, 15), {"day", "month", "moved", "year"}),
+        ("invalid_after", at(2026, 6), {"year"}),
+        ("invalid_after", at(2027), set()),
+        ("invalid_before", at(2026, 5, 15), {"month", "moved", "year"}),
+        ("invalid_before", at(2026, 5), {"year"}),
+        ("invalid_before", at(2026), set()),
+    ],
+)
+async def test_a_date_told_as_a_period_is_found_by_all_of_it(
+    graph: Graph, field: str, instant: datetime, found: set[str]
+) -> None:
+    story = Story(graph)
+    day, first, moved, year = at(2026, 5, 20), at(2026, 5), at(2026, 5, 4), at(2026)
+    told = (("day", day, day, ""), ("month", first, at(2026, 6), "May 2026"), ("moved", moved, moved, "2026-05"))
+    for text, start, end, words in (*told, ("year", year, at(2027), "2026")):
+        said = {"told_start": words, "told_end": words} if words else {}
+        dates = {"valid_at": start} if field == "valid_after" else {"valid_at": at(2020), "invalid_at": end}
+        await story.put(story.fact(text, attributes=said, **dates))
+    asked = wanted(**{field: instant}).told_in(UTC)
+    assert {fact.text for fact in (await graph.facts.group_facts(asked, PAGE)).facts} == found

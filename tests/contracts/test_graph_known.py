@@ -1,11 +1,11 @@
 """Contract of ``Graph``: facts as the record said them at an instant."""
 
 from array import array
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tests.builders import a_write, an_episode, an_update, at, new_uuid
-from tests.contracts.fact_story import NOW, Story, wanted
+from tests.contracts.fact_story import NOW, PAGE, Story, wanted
 
 from graphiti_pkm.core.model.queries import FactStatus, Window
 from graphiti_pkm.core.model.records import Fact, FactChange
@@ -232,3 +232,27 @@ async def test_from_when_a_fact_was_known_is_part_of_what_was_believed(graph: Gr
     assert await story.texts(known_at=RETIRED - MICROSECOND, as_of=at(2025, 7), status="possible") == ["works"]
     assert await story.texts(known_at=RETIRED, as_of=at(2025, 7), status="current") == ["works"]
     assert await story.texts(as_of=at(2025, 7), status="current") == ["works"]
+
+
+async def test_dates_are_known_in_the_words_in_which_they_were_told_then(graph: Graph) -> None:
+    story = Story(graph)
+    vague = story.fact("works", attributes={"told_start": "2025", "told_end": "2027", "colour": "red"})
+    exact = vague.model_copy(update={"attributes": {"told_start": "May 2025", "colour": "red"}})
+    await story.put(
+        exact.model_copy(update={"attributes": {"told_end": "autumn 2026", "colour": "red"}}),
+        changed(vague, RETIRED, "dated", previous_start_words="2025", previous_end_words="2027"),
+        changed(exact, RESTORED, "retired", previous_start_words="May 2025", previous_end_words=""),
+    )
+    assert (await story.known(RETIRED - MICROSECOND)).attributes == vague.attributes
+    assert (await story.known(RETIRED)).attributes == exact.attributes
+    assert (await story.known(RESTORED)).attributes == {"told_end": "autumn 2026", "colour": "red"}
+    for known_at, total in ((RETIRED - MICROSECOND, 1), (RETIRED, 0)):
+        asked = wanted(known_at=known_at, valid_after=at(2025, 6)).told_in(UTC)
+        assert (await graph.facts.group_facts(asked, PAGE)).total == total
+
+
+async def test_an_event_of_an_earlier_version_leaves_the_words_of_dates_as_they_are(graph: Graph) -> None:
+    story = Story(graph)
+    fact = story.fact("works", attributes={"told_start": "2025"})
+    await story.put(fact, changed(fact, RETIRED, "retired"))
+    assert (await story.known(RETIRED - MICROSECOND)).attributes == {"told_start": "2025"}

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from itertools import count
 
 from graphiti_pkm.core.facts.rules import outcome_of
+from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS
 from graphiti_pkm.core.model.names import normalise_name
 from graphiti_pkm.core.model.queries import EntityFilter, EntryFilter, EpisodeFilter, FactFilter, FactStatus
 from graphiti_pkm.core.model.records import (
@@ -15,6 +16,7 @@ from graphiti_pkm.core.model.records import (
     Entry,
     Episode,
     Fact,
+    FactChange,
     Mention,
     Name,
     Passage,
@@ -170,6 +172,7 @@ class Tables:
                     for name in ("valid_at", "invalid_at", "expired_at", "voided")
                 },
                 "reference_time": first.previous_told_at or fact.reference_time,
+                "attributes": _with_words(fact, first),
             }
         )
 
@@ -259,8 +262,8 @@ def fact_fits(fact: Fact, wanted: FactFilter) -> bool:
         fact.group_id in wanted.group_ids
         and (wanted.recorded_until is None or fact.created_at <= wanted.recorded_until)
         and _held_for(fact, wanted)
-        and _within(start, wanted.valid_after, wanted.valid_before)
-        and _within(fact.invalid_at, wanted.invalid_after, wanted.invalid_before)
+        and _is_in(start, fact, START_WORDS, wanted, "valid_after", "valid_before")
+        and _is_in(fact.invalid_at, fact, END_WORDS, wanted, "invalid_after", "invalid_before")
         and (not wanted.only_current or is_current_for(fact, wanted))
         and (wanted.asks_open_plans or wanted.asks_open or wanted.status in (None, status(fact, wanted)))
         and (not wanted.relations or fact.relation in wanted.relations)
@@ -309,6 +312,20 @@ def entity_fits(entity: Entity, wanted: EntityFilter) -> bool:
         and (wanted.recorded_until is None or entity.created_at <= wanted.recorded_until)
         and (wanted.uuids is None or entity.uuid in wanted.uuids)
     )
+
+
+def _with_words(fact: Fact, change: FactChange) -> dict[str, object]:
+    """Attributes with the words that the dates had before a change."""
+    words = {START_WORDS: change.previous_start_words, END_WORDS: change.previous_end_words}
+    said = fact.attributes | {name: text for name, text in words.items() if text is not None}
+    return {name: text for name, text in said.items() if name not in words or text != ""}
+
+
+def _is_in(instant: datetime | None, fact: Fact, name: str, wanted: FactFilter, after: str, before: str) -> bool:
+    """A date told as a period is compared with the bound of its words."""
+    said = str(fact.attributes.get(name))
+    bounds = (getattr(wanted, f"{one}_told", {}).get(said, getattr(wanted, one)) for one in (after, before))
+    return _within(instant, *bounds)
 
 
 def _within(instant: datetime | None, start: datetime | None, end: datetime | None) -> bool:

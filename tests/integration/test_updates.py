@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 from contextlib import AbstractAsyncContextManager, closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from graphiti_pkm.capabilities.history.tools import CHANGES, RETIRING, UPDATING
 from graphiti_pkm.capabilities.remember.tools import WRITING
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.answers import AddMemoryResponse
+from graphiti_pkm.core.model.queries import FactFilter, Window
 from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.graph.sqlite import episode_stems
@@ -91,6 +93,21 @@ async def test_a_former_name_and_summary_are_forgotten_in_every_file(tmp_path: P
         assert files_with(tmp_path, HIDDEN) == []
 
 
+async def test_what_stands_under_the_present_name_stays_when_a_former_one_is_forgotten(tmp_path: Path) -> None:
+    """Its sentence was composed with the former name; the words go, what was told does not."""
+    async with opened(tmp_path) as memory:
+        uuid, _ = await story(memory, HIDDEN)
+        preview = await memory.services[FORGETTING].forget(LOCAL, Forget(query=HIDDEN))
+        assert (preview.facts, preview.stays) == (None, ["Petra Berg works at Acme - said so now; its former words go"])
+        await memory.services[FORGETTING].forget(LOCAL, Forget(query=HIDDEN, confirm=preview.confirm))
+        group = memory.context.settings.default_group
+        wanted = FactFilter(group_ids=(group,), now=datetime.now(tz=UTC))
+        page = await memory.context.graph.facts.connections(uuid, wanted, Window(limit=9))
+        assert [fact.text for fact in page.facts] == ["Petra Berg works at Acme"]
+        assert files_with(tmp_path, HIDDEN) == []
+        assert await rebuilt(memory) == []
+
+
 async def test_a_forgotten_entity_takes_its_updates_words_along(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         uuid, _ = await story(memory, HIDDEN)
@@ -108,6 +125,7 @@ async def test_a_rebuild_after_an_episode_was_deleted_gives_the_same(tmp_path: P
         assert await rebuilt(memory) == []
 
 
+NEW_COLUMNS = ("entity_before", "entity_after", "previous_start_words", "previous_end_words")
 LATER_INDEXES = ("fact_because_of", "fact_measure", "change_proposed", "entity_label", "search_text_source")
 
 
@@ -122,7 +140,7 @@ async def test_a_memory_from_before_gets_the_tables(tmp_path: Path) -> None:
             *(f"DROP TRIGGER {name}" for name in ("episode_text_stems", "entry_moved")),
             *(f"DROP TABLE {name}" for name in ("episode_stems", "entry", "project")),
             "ALTER TABLE episode DROP COLUMN confidential",
-            *(f"ALTER TABLE change DROP COLUMN {column}" for column in ("entity_before", "entity_after")),
+            *(f"ALTER TABLE change DROP COLUMN {column}" for column in NEW_COLUMNS),
             "UPDATE graph_meta SET value = '2' WHERE key = 'schema_version'",
         ):
             db.execute(statement)

@@ -65,6 +65,7 @@ class Played:
     states: list[dict[str, list[str]]] = field(default_factory=list)
     mentions: list[list[str]] = field(default_factory=list)
     answers: list[list[Call]] = field(default_factory=list)
+    searches: list[Call] = field(default_factory=list)
 
     @property
     def notices(self) -> list[Json]:
@@ -90,6 +91,8 @@ class Player:
         self._uuids.clear()  # another session asks
         for question in plan["questions"]:
             played.answers.append([await self._call(call) for call in question["calls"]])
+        for search in plan["searches"]:
+            played.searches.append(await self._call({"search_nodes": {"query": search["query"], "max_nodes": 50}}))
         return played
 
     async def _tell(self, played: Played, note: Json, said: str) -> None:

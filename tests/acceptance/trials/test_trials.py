@@ -25,7 +25,7 @@ Json = dict[str, Any]
 def each(part: str) -> list[Any]:
     """The notes or questions of both conversations, each with its place."""
     return [
-        pytest.param(name, place, one, id=f"{name}-{place + 1}-{one.get('date') or one['about']}")
+        pytest.param(name, place, one, id=f"{name}-{place + 1}-{one.get('date') or one.get('about') or one['query']}")
         for name, plan in SCRIPTS.items()
         for place, one in enumerate(plan[part])
     ]
@@ -89,6 +89,17 @@ def test_a_question_is_answered(played: dict[str, Played], name: str, place: int
         assert not any(word in answer.text for answer in answers)
     for field, value in question.get("found", {}).items():
         assert str(answers[0].data[field]).startswith(value)
+
+
+@pytest.mark.parametrize(("name", "place", "search"), each("searches"))
+def test_a_search_for_an_entity_ends_where_nothing_fits(
+    played: dict[str, Played], name: str, place: int, search: Json
+) -> None:
+    """What is only as near as everything else is counted; it comes with the cursor."""
+    page = played[name].searches[place].data
+    assert [node["name"] for node in page["nodes"]][: len(search["first"])] == search["first"]
+    assert len(page["nodes"]) <= int(search["most"])
+    assert page["weaker"] > 0
 
 
 def test_every_question_of_the_trials_is_asked(played: dict[str, Played]) -> None:

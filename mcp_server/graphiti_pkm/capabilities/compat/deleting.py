@@ -23,7 +23,6 @@ from graphiti_pkm.capabilities.compat.requests import DeleteEntities, DeleteObse
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.history import change_of
 from graphiti_pkm.core.facts.observations import is_observation, type_of
-from graphiti_pkm.core.facts.rules import is_open
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.known_names import NameBooks
 from graphiti_pkm.core.identity.persons import Persons
@@ -162,7 +161,7 @@ class ClassicDeleting:
                     for facts in between
                     for fact in facts
                     if normalise_name(fact.relation) == normalise_name(one.stored)
-                    and is_open(fact)
+                    and fact.is_open
                     and not is_observation(fact)
                 ]
                 gone.facts |= {fact.uuid: fact for fact in same}

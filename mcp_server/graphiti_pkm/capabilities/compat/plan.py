@@ -7,7 +7,6 @@ from datetime import datetime, tzinfo
 from graphiti_pkm.core.facts.observations import OBSERVATION, POSITION, TYPE
 from graphiti_pkm.core.facts.parsed_facts import ParsedEntity, relation_words
 from graphiti_pkm.core.facts.resolution import Resolution, Resolved
-from graphiti_pkm.core.facts.rules import is_open
 from graphiti_pkm.core.facts.statuses import is_status_relation
 from graphiti_pkm.core.model.labels import as_label
 from graphiti_pkm.core.model.names import name_key, normalise_name, relation_name
@@ -209,7 +208,7 @@ class Planner:
 
     def _open_facts(self) -> list[Fact]:
         """Relations that a new one may repeat."""
-        return [fact for fact in self._held.facts if is_open(fact) and fact.kind == "state" and fact.invalid_at is None]
+        return [fact for fact in self._held.facts if fact.is_open and fact.kind == "state" and fact.invalid_at is None]
 
     def _tell_spelling(self, name: str, entity: Entity | None) -> None:
         if entity is not None and name != entity.name:

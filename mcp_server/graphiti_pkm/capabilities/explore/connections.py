@@ -64,7 +64,7 @@ class Connections(FactLists):
             only_current=not request.include_invalidated,
             direction=request.direction,
             relations=relations,
-        )
+        ).told_in(self._context.settings.zone)
         listed_facts, neighbours = await asyncio.gather(
             self._listed(partial(self._graph.facts.connections, anchor.uuid), wanted, limit, start),
             self._neighbours(anchor, wanted, start),

@@ -108,7 +108,7 @@ class Paths(Reader):
             valid_after=self._instant("valid_after", request.valid_after),
             valid_before=self._instant("valid_before", request.valid_before),
             only_current=not request.include_invalidated,
-        )
+        ).told_in(self._context.settings.zone)
 
     def _lean(self, facts: Sequence[Fact], now: datetime, as_of: datetime | None) -> list[FactView]:
         """Facts without the details that get_entity_edge returns: a walk has many."""

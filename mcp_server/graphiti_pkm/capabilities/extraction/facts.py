@@ -60,7 +60,7 @@ class FoundFactPlanner(FactPlanner):
         The episode's own facts stay as they are, as do facts with an end and facts that hold only later.
         """
         old = self._by_uuid(old_uuid)
-        if old is None or old_uuid in settled or old.kind != "state" or old.invalid_at or not rules.is_open(old):
+        if old is None or old_uuid in settled or old.kind != "state" or old.invalid_at or not old.is_open:
             return
         if old_uuid in self._of_episode or old_uuid == by.uuid:
             return

@@ -281,6 +281,7 @@ def plan_forgetting(material: Material) -> ForgetPlan:
         stays=[
             *facts.stays,
             *(f"{one.name} - without the type {one.label}" for one in untyped),
+            *(f"{one.text} - said so now; its former words go" for one in derived.reworded),
             *_staying(material, mentions, lost),
         ],
         asks=[*facts.asks, *derived.asks, *_still_holding(material, left_of, near, lost)],

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from graphiti_pkm.capabilities.forget.non_sentence_traces import NonSentenceCollector, NonSentenceTraces
 from graphiti_pkm.capabilities.forget.text import Sentence, TextPredicate
-from graphiti_pkm.capabilities.forget.trace import words_of_claim
+from graphiti_pkm.capabilities.forget.trace import names_of_attributes, words_of_claim
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.observations import is_observation
 from graphiti_pkm.core.identity.mentions import STOP_WORDS, MentionFinder, word_forms
@@ -270,6 +270,9 @@ class ForgetTargets:
 
         forms = NameForms([query] if len(telling) <= _NAME_WORDS else ())
         non_sentences = await self._non_sentences(group_id, NonSentenceCollector(says, left, found))
+
+        # A claim that stands under another name by now only loses its former words.
+        of_attributes = await _that(says, non_sentences.claims, names_of_attributes)
         return ForgetTarget(
             group_id=group_id,
             picks=lambda _, sentences, __: [place for place, one in enumerate(sentences) if says(one.text)],
@@ -284,7 +287,7 @@ class ForgetTargets:
                 *await self._graph.records.get_episodes(list(found), [group_id]),
                 *non_sentences.episodes.values(),
             ],
-            facts=[*await _that(says, held, words_of_claim), *of_named, *non_sentences.claims],
+            facts=[*await _that(says, [*held, *non_sentences.claims], words_of_claim), *of_named, *of_attributes],
         )
 
     async def _non_sentences(self, group_id: str, look: NonSentenceCollector) -> NonSentenceTraces:

@@ -74,7 +74,7 @@ class Retiring:
             new = new or (proposal.replaced_by if proposal else None)
             by = await self._replacement(new, fact, visible, is_given=request.replaced_by is not None)
             refuse_endless(fact)
-            at = told and rules.end_in(told, rules.known_from(fact), now)
+            at = told and _end_in(told, fact, by, now)
             end = at or _end(proposal, by) or _present(fact, now)
             end_rule = rules.ended_explicitly if at else rules.ended
             ended = end_rule(fact, rules.end_of(fact, end, self._zone), now, recorded_at)
@@ -144,7 +144,7 @@ class Retiring:
             back = restored(fact, ending)
             change = change_of(str(uuid4()), fact, "restored", recorded_at, **said, replaced_by=ending.replaced_by)
             unmarked = await self._only_corrected_by(fact, visible) if ending.kind == "voided" else ()
-            await self._commit(WriteKind.RESTORE_FACT, group, back, change, unmarked)
+            await self._commit(WriteKind.RESTORE_FACT, group, back, change, unmarked, fact)
             by = await self._graph.records.get_facts([ending.replaced_by], visible) if ending.replaced_by else []
             left = to_undo([RecordedChange(**dict(change), group_id=group), *events])
             earlier = " It had been ended before that as well: restore_fact again undoes that too." if left else ""
@@ -283,6 +283,13 @@ def _end(proposal: FactChange | None, by: Fact | None) -> datetime | None:
     if proposal is not None and proposal.invalid_at is not None:
         return proposal.invalid_at
     return rules.known_from(by) if by is not None else None
+
+
+def _end_in(told: DatePeriod, fact: Fact, by: Fact | None, now: datetime) -> datetime:
+    """The end that is given; of a period in which its replacement began, that start."""
+    is_of_period = by is not None and told.words is not None and by.valid_at is not None and told.has(by.valid_at)
+    start = by.valid_at if by is not None and is_of_period else None
+    return start or rules.end_in(told, rules.known_from(fact), now)
 
 
 def _with_words(fact: Fact, told: DatePeriod | None, by: Fact | None) -> Fact:

@@ -1,6 +1,7 @@
 """Puts right what an entity is called and is, what it is not, and which episodes mention it; and undoes that."""
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import uuid4
 
@@ -17,9 +18,9 @@ from graphiti_pkm.capabilities.history.requests import UpdateEntity
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.generated import renamed_text
 from graphiti_pkm.core.facts.history import MOST_EVENTS, after, to_undo
-from graphiti_pkm.core.identity.first_back_links import first_back_links
+from graphiti_pkm.core.identity.first_back_links import first_back_links, still_linked
 from graphiti_pkm.core.identity.groups import Groups
-from graphiti_pkm.core.identity.known_names import NameBooks
+from graphiti_pkm.core.identity.known_names import KnownNames, NameBooks
 from graphiti_pkm.core.identity.mentions import NamedIn
 from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.identity.uuids import resolve_within, unknown
@@ -250,6 +251,8 @@ class Updating:
             known = await self._books.of(group)
             new = planned.given_names
             mentions, jobs = await first_back_links(self._graph, group, new, known, recorded_at)
+            others = await still_linked(self._graph, group, new, known, mentions)
+            unlink = _unlinking(others, known)
             pairs = [(one.episode_uuid, one.entity_uuid) for one in mentions if one.entity_uuid == entity.uuid]
             there = await self._graph.records.mentioned(pairs) | await self._graph.records.apart(pairs)
             linked = (*planned.after.linked, *(episode for episode, uuid in pairs if (episode, uuid) not in there))
@@ -283,7 +286,7 @@ class Updating:
             await self._committer.commit(intent, by_uuid)
         finally:
             self._books.forget(group)  # names may be fewer now, or not stored
-        return _in_words(change, sentences)
+        return _in_words(change, sentences) + unlink
 
     def _answer(self, message: str, entity: Entity, *, changed: bool) -> UpdatedEntityResponse:
         return UpdatedEntityResponse(message=message, node=self._views.node(entity), changed=changed)
@@ -302,6 +305,16 @@ def _other_end(fact: Fact, uuid: str) -> tuple[str, str]:
     if fact.source_uuid == uuid:
         return fact.target_uuid, fact.target_name
     return fact.source_uuid, fact.source_name
+
+
+def _unlinking(others: Mapping[str, Sequence[str]], known: KnownNames) -> str:
+    """How to unlink entities from episodes that name them only inside a new name of this one."""
+    calls = (
+        f"{known.name_of(uuid)} is still linked to {len(episodes)} episode(s) that name this one; to unlink them: "
+        f"update_entity {json.dumps({'entity_uuid': uuid, 'unlink_episodes': episodes})}"
+        for uuid, episodes in others.items()
+    )
+    return "".join(f". {call}" for call in calls)
 
 
 def _in_words(change: FactChange, sentences: _Sentences) -> str:

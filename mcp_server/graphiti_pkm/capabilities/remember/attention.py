@@ -7,6 +7,7 @@ from datetime import datetime, tzinfo
 from graphiti_pkm.core.facts import rules
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact, noun_of
 from graphiti_pkm.core.facts.replaced import UnresolvedReplacement
+from graphiti_pkm.core.identity.known_names import KnownNames
 from graphiti_pkm.core.model.answers import Attention
 from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS, words_at
 from graphiti_pkm.core.model.names import normalise_name
@@ -139,6 +140,18 @@ class AttentionWriter:
             ],
             call=f"For the one meant: update_entity {_json({'entity_uuid': meant, 'link_episodes': [episode_uuid]})}",
         )
+
+    def still_linked(self, others: Mapping[str, Sequence[str]], known: KnownNames) -> list[Attention]:
+        """``others``: entities that earlier episodes name only inside a name that is new now, with those episodes."""
+        return [
+            Attention(
+                what="shared_name",
+                detail=f"{known.name_of(uuid)} is still linked to {len(episodes)} earlier note(s) that name another",
+                candidates=[f"{known.name_of(uuid)} ({uuid[:SHOWN_UUID]})"],
+                call=f"If another is meant: update_entity {_json({'entity_uuid': uuid, 'unlink_episodes': episodes})}",
+            )
+            for uuid, episodes in list(others.items())[:_MOST_PARTS]
+        ]
 
     def near_relation(self, fact: ParsedFact, stored: Fact, near: Sequence[str]) -> Attention:
         again = self._in_place_of(stored, fact, _triple(fact, relation=near[0]))
@@ -280,7 +293,7 @@ class AttentionWriter:
         if not is_correction and fact.kind in {"state", "event"}:
             times["valid_at"] = start
         words = {"valid_at": fact.start_words, "invalid_at": fact.end_words}
-        suggested.update((name, self._date(at, words[name])) for name, at in times.items() if at is not None)
+        suggested.update(self._sent(name, at, words[name]) for name, at in times.items() if at is not None)
         which = f"If {old[:SHOWN_UUID]} {'was wrong' if found.problem == 'ends_nothing' else 'is meant'}"
         more = " (else put in another uuid)" if len(found.candidates) > 1 else ""
         ending = None if is_correction else self._ending(fact, found.candidates[0], start, stored_uuid)
@@ -331,7 +344,7 @@ class AttentionWriter:
         """An end before the time at which the facts it may close were known to hold."""
         suggested = {**_triple(fact), "fact": held[0].text, "replaces": held[0].uuid, "change": "corrected"}
         if fact.invalid_at is not None:
-            suggested["invalid_at"] = self._date(fact.invalid_at, fact.end_words)
+            suggested |= [self._sent("invalid_at", fact.invalid_at, fact.end_words)]
         return Attention(
             what="possible_conflict",
             detail=f"facts[{fact.number}] ends before the same was known to hold; stored as an earlier time",
@@ -428,11 +441,15 @@ class AttentionWriter:
     def _dates(self, fact: Fact) -> dict[str, object]:
         """The dates of a known fact as they were told."""
         dates = (("valid_at", fact.valid_at, START_WORDS), ("invalid_at", fact.invalid_at, END_WORDS))
-        return {name: self._date(at, fact.attributes.get(words)) for name, at, words in dates if at is not None}
+        return dict(self._sent(name, at, fact.attributes.get(words)) for name, at, words in dates if at is not None)
 
-    def _date(self, at: datetime, words: object) -> str:
+    def _sent(self, name: str, at: datetime, words: object) -> tuple[str, str]:
+        """A date to be sent again as this field."""
+        return name, self._date(at, words, is_end=name == "invalid_at")
+
+    def _date(self, at: datetime, words: object, *, is_end: bool = False) -> str:
         """A date that can be sent again, in the words in which it was told if these are of this date."""
-        return words_at(at, words, self._zone) or self._instant(at)
+        return words_at(at, words, self._zone, is_end=is_end) or self._instant(at)
 
     def _instant(self, at: datetime) -> str:
         """A time in a form that can be sent again without loss."""

@@ -1,7 +1,6 @@
 """Finds the facts that a note dated by a day that was corrected since."""
 
 from graphiti_pkm.capabilities.remember.write_plan import WritePlan
-from graphiti_pkm.core.facts.rules import is_open
 from graphiti_pkm.core.model.answers import Attention
 from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.core.ports.graph import Graph
@@ -29,4 +28,4 @@ async def facts_of_same_date(graph: Graph, plan: WritePlan) -> list[Attention]:
 
 def _is_of_same_date(fact: Fact, old: Fact) -> bool:
     is_of_note = fact.episodes[:1] == old.episodes[:1] and fact.valid_at == old.valid_at
-    return is_of_note and fact.kind != "reading" and is_open(fact)
+    return is_of_note and fact.kind != "reading" and fact.is_open

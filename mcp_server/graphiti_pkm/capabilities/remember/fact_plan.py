@@ -529,7 +529,9 @@ class FactPlanner:
         before = [one for one in pool if not self._world.is_new(one.uuid)]
         validity = rules.Validity(fact.valid_at, fact.invalid_at)
         reference_time = fact.reference_time or self._at.reference_time
-        conflicts = rules.find_conflicts(parsed, validity, reference_time, fact.target_uuid, before, rivals)
+        conflicts = rules.find_conflicts(
+            parsed, validity, reference_time, fact.target_uuid, before, rivals, self._at.zone
+        )
         start = rules.known_start(fact.valid_at, fact.invalid_at, reference_time)
         held = [one for one in conflicts if one.source_uuid != fact.source_uuid]
         for alike in (held, [one for one in conflicts if one not in held]):

@@ -26,7 +26,7 @@ from graphiti_pkm.core.facts.parsed_facts import ParsedRequest, fact_text, read_
 from graphiti_pkm.core.facts.replacement import CURRENT
 from graphiti_pkm.core.facts.resolution import names_given
 from graphiti_pkm.core.facts.saga_plan import place_in_saga, with_saga
-from graphiti_pkm.core.identity.first_back_links import first_back_links
+from graphiti_pkm.core.identity.first_back_links import first_back_links, still_linked
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.known_names import NameBooks
 from graphiti_pkm.core.identity.persons import Persons
@@ -237,6 +237,8 @@ class Writing:
                     self._graph, group_id, plan.new_names, snapshot.known, now, entities
                 )
                 linked = Linked(len(mentions), len(jobs))
+                others = await still_linked(self._graph, group_id, plan.new_names, snapshot.known, mentions)
+                plan.attention += plan.writer.still_linked(others, snapshot.known)
                 note = None if vectors is not None else await why_no_vectors(self._context.embedder)
                 has_model = self.has_model and addition.is_read
                 answer = await in_thread(

@@ -121,7 +121,7 @@ class FactSearch(FactLists):
             neighbour_uuid=anchor and anchor.uuid,
             relations=await self._relations(groups, request.edge_types) if request.edge_types else (),
             **instants,
-        )
+        ).told_in(self._context.settings.zone)
         nothing = f"{anchor.unknown}." if anchor and not entity else None
         is_series = bool(named or (own and is_of_readings))
         unbounded = self._of_all_time(query, start) if is_series and not any(instants.values()) else None

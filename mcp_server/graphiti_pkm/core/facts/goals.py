@@ -44,8 +44,7 @@ def concerned(
         one
         for one in candidates
         if is_goal(one)
-        and not one.voided
-        and (one.expired_at is None or (one.uuid in ended_here and GOAL_OUTCOME not in one.attributes))
+        and (one.is_open or (one.uuid in ended_here and not one.voided and GOAL_OUTCOME not in one.attributes))
     ]
     if parsed.is_status:
         return [one for one in goals if one.target_uuid == fact.source_uuid]
@@ -60,11 +59,7 @@ def with_other_deadline(parsed: ParsedFact, target_uuid: str, candidates: Iterab
     return [
         one
         for one in candidates
-        if is_goal(one)
-        and one.target_uuid == target_uuid
-        and not one.voided
-        and one.expired_at is None
-        and one.value != parsed.value
+        if is_goal(one) and one.target_uuid == target_uuid and one.is_open and one.value != parsed.value
     ]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from graphiti_pkm.core.model.date_phrases import END_WORDS
+from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS
 from graphiti_pkm.core.model.records import ChangeKind, EntityState, Fact, FactChange, RecordedChange
 
 MOST_EVENTS = 200
@@ -39,7 +39,9 @@ def to_undo(events: Iterable[RecordedChange]) -> RecordedChange | None:
 
 def restored(fact: Fact, ending: FactChange) -> Fact:
     """The fact as it was before an ending; a start or episodes added since are kept."""
-    return fact.model_copy(
+    said = ending.previous_end_words
+    before = fact if said is None else with_end_words(fact, said or None)
+    return before.model_copy(
         update={
             "invalid_at": ending.previous_invalid_at,
             "expired_at": ending.previous_expired_at,
@@ -61,9 +63,16 @@ def change_of(uuid: str, fact: Fact, kind: ChangeKind, recorded_at: datetime, **
             "previous_expired_at": fact.expired_at,
             "previous_voided": fact.voided,
             "previous_told_at": fact.reference_time,
+            "previous_start_words": _words(fact, START_WORDS),
+            "previous_end_words": _words(fact, END_WORDS),
             **said,
         }
     )
+
+
+def _words(fact: Fact, name: str) -> str:
+    said = fact.attributes.get(name)
+    return said if isinstance(said, str) else ""
 
 
 def with_end_words(fact: Fact, words: object) -> Fact:

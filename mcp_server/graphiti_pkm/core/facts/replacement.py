@@ -14,6 +14,7 @@ from graphiti_pkm.core.facts.rules import (
     is_current,
     is_other_plan,
     known_from,
+    may_be_same_end,
     may_be_same_start,
     overlap,
     same_stated_value,
@@ -401,7 +402,7 @@ def fitting(parsed: ParsedFact, facts: Sequence[Fact], zone: tzinfo) -> list[Fac
     exact = [
         fact
         for fact in facts
-        if (start is None or _has_start(parsed, fact, zone)) and _meets(end, fact.invalid_at, zone)
+        if (start is None or _has_start(parsed, fact, zone)) and (end is None or may_be_same_end(parsed, fact, zone))
     ]
     begun = [fact for fact in facts if _has_start(parsed, fact, zone)]
     held = [fact for fact in facts if _held(fact, start, end)]
@@ -442,8 +443,3 @@ def _has_start(parsed: ParsedFact, fact: Fact, zone: tzinfo) -> bool:
     if parsed.valid_at is None or fact.valid_at is None:
         return False
     return coincide(parsed.valid_at, fact.valid_at, zone) or may_be_same_start(parsed, fact, zone)
-
-
-def _meets(given: datetime | None, known: datetime | None, zone: tzinfo) -> bool:
-    """A bound that the call left out matches any."""
-    return given is None or (known is not None and coincide(given, known, zone))

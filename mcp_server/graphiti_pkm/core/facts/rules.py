@@ -62,15 +62,14 @@ def placed_end(parsed: ParsedFact, start: datetime | None, note: datetime, zone:
 
 
 def end_in(told: DatePeriod, start: datetime | None, note: datetime) -> datetime:
-    """The end to store of what began at ``start``: of a told period the first instant, of "the end of April" the last.
+    """The end to store of what began at ``start``: of a told period its end, as it may hold until then.
 
-    If it began within the period, the end of the period, or the note if that was written in it.
+    Of a period in which the note was written, the note: it says that this has ended. Not so of "the end of April".
     """
-    if told.words is not None and told.words.startswith(_WHOLE):
-        return told.end
-    if told.words is None or start is None or not told.has(start):
+    if told.words is None:
         return told.start
-    return note if start < note and told.has(note) else told.end
+    is_over = told.has(note) and (start is None or start < note) and not told.words.startswith(_WHOLE)
+    return note if is_over else told.end
 
 
 def closing_end(parsed: ParsedFact, fact: Fact, note: datetime, zone: tzinfo) -> datetime | None:
@@ -159,6 +158,18 @@ def end_of_fact(fact: Fact, zone: tzinfo) -> DatePeriod | None:
     return None if at is None else date_at(at, words, zone, is_end=True)
 
 
+def first_end(told: DatePeriod | None, start: datetime | None, at: datetime | None) -> datetime | None:
+    """The first instant at which a fact may end that is stored with the end ``at``, told as ``told``."""
+    is_open = told is None or told.words is None or (start is not None and told.start <= start)
+    return at if is_open or told is None else told.start
+
+
+def may_be_same_end(parsed: ParsedFact, fact: Fact, zone: tzinfo) -> bool:
+    """Whether the given end and the known one are one date, with more or less precision."""
+    told, known = parsed_end(parsed, zone), end_of_fact(fact, zone)
+    return told is not None and known is not None and (told.holds(known) or known.holds(told))
+
+
 def refines_end(parsed: ParsedFact, fact: Fact, zone: tzinfo) -> bool:
     """Whether a told end lies within the known, less precise one."""
     told, known = parsed_end(parsed, zone), end_of_fact(fact, zone)
@@ -220,20 +231,15 @@ def is_current(fact: Fact, now: datetime) -> bool:
     """Whether it is a state that holds now, both in the world and in the record."""
     return (
         fact.kind == "state"
-        and is_open(fact)
+        and fact.is_open
         and (fact.valid_at is None or fact.valid_at <= now)
         and (fact.invalid_at is None or fact.invalid_at > now)
     )
 
 
-def is_open(fact: Fact) -> bool:
-    """Neither corrected nor retired in the record."""
-    return not fact.voided and fact.expired_at is None
-
-
 def still_holds(fact: Fact, now: datetime) -> bool:
     """Whether it is open in the record and has not ended in the world."""
-    return is_open(fact) and (fact.invalid_at is None or fact.invalid_at > now)
+    return fact.is_open and (fact.invalid_at is None or fact.invalid_at > now)
 
 
 def same_value(one: str | None, other: str | None) -> bool:
@@ -299,15 +305,18 @@ def find_duplicate(
     ]
     undated = [fact for fact in same if parsed.kind == "event" and fact.valid_at is None]
     for fact in same:
-        if fact.kind == "plan" and (not is_open(fact) or (parsed.replaces and is_other_plan(parsed, fact))):
+        if fact.kind == "plan" and (not fact.is_open or (parsed.replaces and is_other_plan(parsed, fact))):
             continue
         if parsed.kind == "event":
             if fact.valid_at == validity.valid_at and (parsed.valid_at is not None or episode_uuid in fact.episodes):
                 return fact
             if is_coarse(parsed, fact, zone) and may_be_same_start(parsed, fact, zone):
                 return fact
-        elif overlap(start, validity.invalid_at, known_from(fact), fact.invalid_at) or repeats_end(parsed, fact, zone):
-            return fact
+        else:
+            is_dated_anew = parsed.valid_at is not None and not may_be_same_start(parsed, fact, zone)
+            end = _first_end_of(fact, zone) if is_dated_anew else fact.invalid_at
+            if overlap(start, validity.invalid_at, known_from(fact), end) or repeats_end(parsed, fact, zone):
+                return fact
     is_known = len(undated) == 1 and is_told_later(undated[0], reference_time)
     return undated[0] if is_known and gains_start(undated[0], parsed.valid_at) else None
 
@@ -369,7 +378,7 @@ def _gains_end(parsed: ParsedFact, fact: Fact, note: datetime, zone: tzinfo) -> 
     end = placed_end(parsed, known_from(fact), note, zone)
     if end is None:
         return False
-    is_endless = is_open(fact) and (fact.invalid_at is None or fact.invalid_at > end)
+    is_endless = fact.is_open and (fact.invalid_at is None or fact.invalid_at > end)
     if fact.kind == "plan":
         is_it = None in (parsed.valid_at, fact.valid_at) or may_be_same_start(parsed, fact, zone)
         return is_endless and is_it
@@ -382,9 +391,10 @@ def find_conflicts(
     reference_time: datetime,
     target_uuid: str,
     candidates: Iterable[Fact],
-    rivals: Iterable[Fact] = (),
+    rivals: Iterable[Fact],
+    zone: tzinfo,
 ) -> list[Fact]:
-    """Other states of the same source and relation that hold at the same time, at most five.
+    """Other states of the same source and relation that surely hold at the same time, at most five.
 
     Two targets contradict each other only where a source has one at a time (LIVES_IN, HAS_BUDGET), two values of one
     target always; two statuses never. ``rivals``: states of other sources, where a target normally has a single source.
@@ -392,6 +402,8 @@ def find_conflicts(
     if parsed.kind != "state":
         return []
     start = known_start(validity.valid_at, validity.invalid_at, reference_time)
+    told = None if validity.invalid_at is None else date_at(validity.invalid_at, parsed.end_words, zone, is_end=True)
+    end = first_end(told, start, validity.invalid_at)
     others = [fact for fact in candidates if _is_other_statement(parsed, target_uuid, fact)]
     conflicts = [
         fact
@@ -399,7 +411,7 @@ def find_conflicts(
         if fact.kind == "state"
         and not fact.voided
         and (fact.expired_at is None or fact.invalid_at is not None)
-        and overlap(start, validity.invalid_at, known_from(fact), fact.invalid_at)
+        and overlap(start, end, known_from(fact), _first_end_of(fact, zone))
     ]
     return conflicts[:MAX_CONFLICTS]
 
@@ -422,7 +434,7 @@ def find_fulfilled(parsed: ParsedFact, fact: Fact, candidates: Iterable[Fact], z
         plan
         for plan in candidates
         if plan.kind == "plan"
-        and is_open(plan)
+        and plan.is_open
         and plan.target_uuid == fact.target_uuid
         and not _other_value(parsed, plan)
         and not precedes(begun, plan.reference_time, zone)
@@ -524,6 +536,10 @@ def update_of(fact: Fact, before: Fact) -> FactUpdate:
     told_at = fact.reference_time if fact.reference_time != before.reference_time else None
     said = {"reference_time": told_at, "attributes": attributes, **{name: getattr(fact, name) for name in words}}
     return interval_update(fact).model_copy(update=said)
+
+
+def _first_end_of(fact: Fact, zone: tzinfo) -> datetime | None:
+    return first_end(end_of_fact(fact, zone), known_from(fact), fact.invalid_at)
 
 
 def _other_value(parsed: ParsedFact, fact: Fact) -> bool:

@@ -14,6 +14,9 @@ from graphiti_pkm.core.waiting import in_thread
 
 _VARIATION = "\ufe0e\ufe0f"
 """Variation selectors choose coloured or plain display of a symbol; texts often omit them."""
+_MOST_STILL_LINKED = 50
+_MOST_WORDS = 8
+"""Mentions, and words of a new name, that are looked at to find those of shorter names."""
 
 
 async def first_back_links(
@@ -52,6 +55,36 @@ async def first_back_links(
         if links.next_after is not None
     ]
     return mentions, jobs
+
+
+async def still_linked(
+    graph: Graph, group_id: str, new_names: Sequence[Name], known: KnownNames, mentions: Iterable[Mention]
+) -> dict[str, list[str]]:
+    """The earlier episodes of entities that they name only inside a new name of another, by entity.
+
+    The note may have declared the entity, so only the caller can unlink them.
+    """
+    shorter: dict[str, set[str]] = {}
+    for name in new_names:
+        inside = {uuid for part in _parts_of(name.text) for uuid in known.mentioned(part)} - {name.entity_uuid}
+        shorter[name.entity_uuid] = shorter.get(name.entity_uuid, set()) | inside
+    pairs = [(one.episode_uuid, uuid) for one in mentions for uuid in sorted(shorter.get(one.entity_uuid, ()))]
+    linked = await graph.records.mentioned(pairs[:_MOST_STILL_LINKED]) if pairs else set()
+    episodes = await graph.records.get_episodes(sorted({episode for episode, _ in linked}), [group_id])
+    named = {one.uuid: await in_thread(known.mentioned, one.content) for one in episodes}
+    found: dict[str, list[str]] = {}
+    for episode, uuid in sorted(linked):
+        if uuid not in named.get(episode, {uuid}):
+            found.setdefault(uuid, []).append(episode)
+    return found
+
+
+def _parts_of(name: str) -> list[str]:
+    """The words of a name in every part of it but the whole."""
+    words = name.split()[:_MOST_WORDS]
+    ends = range(1, len(words) + 1)
+    parts = [" ".join(words[first:end]) for end in ends for first in range(end)]
+    return [part for part in parts if part != " ".join(words)]
 
 
 async def _without_shared(

@@ -1,8 +1,8 @@
 """Reads dates in words, with the precision that was given: "2017", "autumn 2026", "end of March", "last week".
 
-A date is a period; its first instant is what is stored, its words are stored with it. Only the forms below are read:
-nothing is guessed. A date without a year, and words such as "yesterday", count from the note; "last week" is kept as
-"the week of 2026-03-02". Seasons are those of the northern hemisphere and begin with their month.
+A date is a period; an instant of it is stored (``facts.rules`` says which), and its words with it. Only the forms below
+are read: nothing is guessed. A date without a year, and words such as "yesterday", count from the note; "last week" is
+kept as "the week of 2026-03-02". Seasons are those of the northern hemisphere and begin with their month.
 """
 
 import re
@@ -128,6 +128,37 @@ def date_at(at: datetime, words: object, zone: tzinfo, *, is_end: bool = False) 
 def words_at(at: datetime | None, words: object, zone: tzinfo, *, is_end: bool = False) -> str | None:
     """The words stored with an instant, if they say when it is."""
     return None if at is None or words is None else date_at(at, words, zone, is_end=is_end).words
+
+
+def told_around(at: datetime, zone: tzinfo) -> list[DatePeriod]:
+    """All periods that can be told and that an instant lies in, or is the end of: "2026", "by May 2026", "Q2 2026"."""
+    local = in_zone(at, zone).date()
+    found: list[DatePeriod | None] = []
+    for words in dict.fromkeys(_told_around(local)):
+        with suppress(ValueError, OverflowError):  # at the edges of the calendar
+            found.append(_read(words, zone, None, None))
+    around = [period for period in found if period is not None and period.start <= at <= period.end]
+    return [*around, *(period.model_copy(update={"words": f"by {period.words}"}) for period in around)]
+
+
+def _told_around(day: date) -> Iterator[str]:
+    """Words of the periods of a day, of the one before it, and of a few more."""
+    before = day - timedelta(days=1) if day > date.min else day
+    for year in dict.fromkeys((day.year, before.year)):
+        wholes = [f"{year:04d}", *(f"{name} {year:04d}" for name in _SEASONS if name != "winter")]
+        wholes += [f"{_NAMES[one.month - 1]} {one.year:04d}" for one in (day, before) if one.year == year]
+        for whole in wholes:
+            yield whole
+            yield from (f"{part} {whole}" for part in ("early", "mid", "late"))
+            yield from (f"the {edge} of {whole}" for edge in ("beginning", "start", "middle", "end"))
+        yield from (f"Q{quarter} {year:04d}" for quarter in range(1, 5))
+        yield f"{year // 10 * 10:04d}s"
+        if date.min.year < year < date.max.year:
+            yield from (f"winter {one:04d}/{(one + 1) % 100:02d}" for one in (year - 1, year))
+    yield from (f"{one.year:04d}-{one.month:02d}" for one in (day, before))
+    yield from (
+        f"the week of {(day - timedelta(days=past)).isoformat()}" for past in range(8) if day.toordinal() > past
+    )
 
 
 def without_date_words(attributes: Mapping[str, object]) -> dict[str, object]:

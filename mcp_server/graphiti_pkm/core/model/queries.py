@@ -1,11 +1,12 @@
 """Filters of reads, and the shape of a page of records."""
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta, tzinfo
 from typing import Literal, NamedTuple
 
 from pydantic import Field
 
+from graphiti_pkm.core.model.date_phrases import DatePeriod, told_around
 from graphiti_pkm.core.model.records import EntryType, Episode, Fact, FactKind, Name, Record
 
 Direction = Literal["both", "out", "in"]
@@ -88,6 +89,11 @@ class FactFilter(Record):
     """valid_at before this instant (unknown start: reference_time counts)."""
     invalid_after: datetime | None = None
     invalid_before: datetime | None = None
+    valid_after_told: Mapping[str, datetime] = {}
+    """By the words of a start, what ``valid_at`` is compared with in place of ``valid_after``: a date told as a period
+    is found if any of it lies there. The same for the others."""
+    invalid_after_told: Mapping[str, datetime] = {}
+    invalid_before_told: Mapping[str, datetime] = {}
     only_current: bool = False
     """Only states that hold at ``now``: not plans, events or readings, not ended, not voided."""
     direction: Direction = "both"
@@ -107,6 +113,24 @@ class FactFilter(Record):
     own_measures: tuple[str, ...] = ()
     """Readings of these, as stored, count as facts of the entity asked about, whatever their target: it is the
     measure."""
+
+    def told_in(self, zone: tzinfo) -> "FactFilter":
+        """The filter as it reads dates that were told as periods of this zone: by all of the period."""
+
+        def around(at: datetime | None) -> list[tuple[str, DatePeriod, datetime]]:
+            found = [] if at is None else told_around(at, zone)
+            return [(one.words or "", one, at) for one in found if at is not None and one.start < at]
+
+        tick = timedelta.resolution
+        return self.model_copy(
+            update={
+                "valid_after_told": {words: one.start for words, one, at in around(self.valid_after) if at < one.end},
+                "invalid_after_told": {
+                    words: one.start if at < one.end else at + tick for words, one, at in around(self.invalid_after)
+                },
+                "invalid_before_told": {words: one.end + tick for words, one, _ in around(self.invalid_before)},
+            }
+        )
 
     @property
     def asks_open(self) -> bool:

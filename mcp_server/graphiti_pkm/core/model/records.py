@@ -142,6 +142,11 @@ class Fact(Record):
     """Of a plan that has ended, read with it: whether it came about, was dropped, or gave way to something else."""
 
     @property
+    def is_open(self) -> bool:
+        """Neither corrected nor retired in the record."""
+        return not self.voided and self.expired_at is None
+
+    @property
     def cause_uuid(self) -> str | None:
         """The entity or fact that it follows from, also if that is gone."""
         uuid = self.attributes.get(BECAUSE_OF)
@@ -275,6 +280,9 @@ class FactChange(Record):
     previous_voided: bool = False
     previous_told_at: datetime | None = None
     """The previous ``reference_time``; None leaves it unchanged."""
+    previous_start_words: str | None = None
+    previous_end_words: str | None = None
+    """In which words the dates were told, "" if in none; None leaves them unchanged."""
     entity_before: EntityState | None = None
     entity_after: EntityState | None = None
 

@@ -290,6 +290,10 @@ class _Redaction:
             return None
         if fact.uuid in self._gone_facts or self._was_deleted(fact):
             return fact.model_copy(update=_SHELL)
+        if not self._names.keys().isdisjoint((fact.source_uuid, fact.target_uuid)):
+            source = self._name_left(fact.source_uuid, fact.group_id, fact.source_name)
+            target = self._name_left(fact.target_uuid, fact.group_id, fact.target_name)
+            fact = fact.model_copy(update={"source_name": source, "target_name": target})
         now = self._facts.get(fact.uuid)
         if now is None and fact.quote_episode_uuid in self._gone_episodes:
             return fact.model_copy(update=dict.fromkeys(_QUOTE))

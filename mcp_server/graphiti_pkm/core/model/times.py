@@ -1,8 +1,8 @@
 """Parses instants, dates, months and years as callers write them, and shows validity.
 
 Accepted: an ISO-8601 datetime, a date, a month (``2026-02``) or a year (``2026``), with hyphens. A month or year means
-its first instant, so ``invalid_at`` 2026-03 means "until the start of March". Text without an offset is in the
-configured zone; values are stored in UTC.
+its first instant; dates of facts are read as periods by ``date_phrases``. Text without an offset is in the configured
+zone; values are stored in UTC.
 """
 
 import re

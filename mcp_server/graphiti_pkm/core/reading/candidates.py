@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.identity.spelling import NameForm
@@ -11,7 +11,16 @@ from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import Entity, Vector
 from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.core.ports.ports import Embedder
-from graphiti_pkm.core.reading.ranking import MIN_COSINE, fuse, holding_all, kept_above, scores_of_words, stem_counts
+from graphiti_pkm.core.reading.ranking import (
+    MIN_COSINE,
+    NEAR_NAME,
+    faded,
+    fuse,
+    holding_all,
+    kept_above,
+    scores_of_words,
+    stem_counts,
+)
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, Unavailable
 
@@ -140,7 +149,9 @@ class Candidates:
             for item in records
         }
         near = await self._graph.search.nearest_entities(query.vector, wanted, POOL) if query.vector else {}
-        return await in_thread(_fused, query, texts, near)
+        fused = await in_thread(_fused, query, texts, near)
+        sure = [*texts, *(uuid for uuid, cosine in near.items() if cosine >= NEAR_NAME)]
+        return replace(fused, by_uuid=faded(fused.by_uuid, sure))
 
     async def facts(self, query: Query, wanted: FactFilter) -> Scores:
         """Facts by their sentence, relation and both entity names."""

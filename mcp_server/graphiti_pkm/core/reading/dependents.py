@@ -91,17 +91,13 @@ class DependentsReader:
         told = await self._graph.facts.facts_of_episodes(first, [group_id], _READ) if first else []
         if not _is_about(told, entity_uuid):
             return []
-        return [fact for fact in told if is_current(fact, now) or _is_open_plan(fact)]
+        return [fact for fact in told if is_current(fact, now) or (fact.kind == "plan" and fact.is_open)]
 
 
 def _is_about(told: Sequence[Fact], entity_uuid: str) -> bool:
     stands = {fact.source_uuid for fact in told if normalise_name(fact.relation) in _OF_ITS_SOURCE}
     taken = {fact.target_uuid for fact in told if normalise_name(fact.relation) in _OF_ITS_TARGET}
     return stands | taken == {entity_uuid}
-
-
-def _is_open_plan(fact: Fact) -> bool:
-    return fact.kind == "plan" and fact.expired_at is None and not fact.voided
 
 
 def _open(wanted: FactFilter) -> tuple[FactFilter, FactFilter]:

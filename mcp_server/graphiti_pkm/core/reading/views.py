@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from graphiti_pkm.core.facts.goals import deadline_of
 from graphiti_pkm.core.facts.observations import POSITION, TYPE
-from graphiti_pkm.core.facts.rules import is_open
+from graphiti_pkm.core.facts.rules import still_holds
 from graphiti_pkm.core.facts.statuses import stated
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.answers import Answer, EpisodeView, FactView, NodeView
@@ -237,8 +237,8 @@ def is_past(fact: Fact, at: datetime, zone: tzinfo) -> bool:
     """Whether the (last) day of an open plan, or the deadline of a goal, has passed without a known outcome."""
     deadline = deadline_of(fact, zone)
     if deadline is not None:
-        return deadline.end <= at and is_open(fact) and (fact.invalid_at is None or fact.invalid_at > at)
-    if fact.kind != "plan" or fact.valid_at is None or fact.voided or fact.expired_at is not None:
+        return deadline.end <= at and still_holds(fact, at)
+    if fact.kind != "plan" or fact.valid_at is None or not fact.is_open:
         return False
     told = date_at(fact.valid_at, fact.attributes.get(START_WORDS), zone)
     ends = (day_bounds(fact.valid_at, zone)[1], told.end, *([fact.invalid_at] if fact.invalid_at else []))

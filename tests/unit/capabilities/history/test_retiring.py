@@ -1,5 +1,6 @@
 """Ending a fact by hand, and undoing what ended it."""
 
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -319,8 +320,29 @@ async def test_an_end_in_the_month_of_the_start_is_within_it(world: WritingWorld
     assert (answer.changed, answer.fact.told_end) == (True, "January 2026")
 
 
+@pytest.mark.parametrize(
+    ("end", "stored"), [("2025", at(2025, 5, 4)), ("2026", NOW.replace(second=1)), ("2027", at(2028))]
+)
+async def test_a_told_end_is_that_of_its_period_unless_more_is_known(
+    world: WritingWorld, end: str, stored: datetime
+) -> None:
+    """Where the replacement began in it; now, where it is not over; else all of it."""
+    await told(world, {**ACME, "valid_at": "2020"}, {**ACME, "target": "Beta", "valid_at": "2025-05-04"})
+    beta = world.fact("me WORKS_AT Beta").uuid
+    await retire(world, "me WORKS_AT Acme", invalid_at=end, replaced_by=beta)
+    assert world.fact("me WORKS_AT Acme").invalid_at == stored
+
+
 async def test_an_end_by_day_has_no_words_of_an_earlier_end(world: WritingWorld) -> None:
     await told(world, {**ACME, "valid_at": "2024", "invalid_at": "2027"})
     answer = await retire(world, "me WORKS_AT Acme", invalid_at="2026-02-03")
     assert (answer.fact.invalid_at, answer.fact.told_end) == ("2026-02-03T00:00:00+00:00", None)
     assert world.fact("me WORKS_AT Acme").attributes == {"told_start": "2024"}
+
+
+async def test_what_is_restored_has_the_words_of_its_former_end(world: WritingWorld) -> None:
+    await told(world, {**ACME, "valid_at": "2024", "invalid_at": "2027"})
+    await retire(world, "me WORKS_AT Acme", invalid_at="2026-02-03")
+    answer = await restore(world, "me WORKS_AT Acme")
+    assert (answer.fact.invalid_at, answer.fact.told_end) == ("2028-01-01T00:00:00+00:00", "2027")
+    assert world.fact("me WORKS_AT Acme").attributes == {"told_start": "2024", "told_end": "2027"}

@@ -25,8 +25,8 @@ def world() -> WritingWorld:
         ({"valid_at": "2025"}, at(2025), None, "from 2025"),
         ({"valid_at": "2025-02"}, at(2025, 2), None, "from 2025-02"),
         ({"valid_at": "1660-02-01"}, at(1660, 2), None, "from 1660-02-01"),
-        ({"invalid_at": "2025-02"}, None, at(2025, 2), "until 2025-02, start unknown"),
-        ({"valid_at": "2024", "invalid_at": "2025"}, at(2024), at(2025), "from 2024 until 2025"),
+        ({"invalid_at": "2025-02"}, None, at(2025, 3), "until 2025-02, start unknown"),
+        ({"valid_at": "2024", "invalid_at": "2025"}, at(2024), at(2026), "from 2024 until 2025"),
         ({"replaces": "Old Ltd"}, at(2026, 3), None, "from 2026-03-01"),
         ({"replaces": "Old Ltd", "valid_at": "2026-02"}, at(2026, 2), None, "from 2026-02"),
         ({"kind": "event"}, None, None, "known from 2026-03-01, no date"),
@@ -116,8 +116,8 @@ async def test_telling_a_current_fact_with_its_end_closes_it(world: WritingWorld
 async def test_an_end_in_the_future_leaves_the_fact_current_until_then(world: WritingWorld) -> None:
     await world.tell("one", ACME)
     await world.tell("two", {**ACME, "invalid_at": "2026-09"})
-    assert [(fact.invalid_at, fact.expired_at) for fact in world.facts] == [(at(2026, 9), None)]
-    assert world.lines() == ["me WORKS_AT Acme"]
+    assert [(fact.invalid_at, fact.expired_at) for fact in world.facts] == [(at(2026, 10), None)]
+    assert world.lines() == world.lines(now=at(2026, 9, 30)) == ["me WORKS_AT Acme"]
     assert world.lines(now=at(2026, 10)) == []
 
 

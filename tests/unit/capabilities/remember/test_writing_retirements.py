@@ -47,7 +47,7 @@ async def test_an_earlier_period_with_its_own_start_is_another_fact(world: Writi
     past = {**ACME, "fact": text, "valid_at": "2018", "invalid_at": "2020"}
     answer = await told(world, [("2026-01-10", ACME), ("2026-02-10", past)])
     assert (answer.facts[0].outcome, answer.retired, attention(answer)) == ("created", [], [])
-    assert {(fact.valid_at, fact.invalid_at) for fact in world.facts} == {(None, None), (at(2018), at(2020))}
+    assert {(fact.valid_at, fact.invalid_at) for fact in world.facts} == {(None, None), (at(2018), at(2021))}
     assert world.lines() == ["me WORKS_AT Acme"]
 
 

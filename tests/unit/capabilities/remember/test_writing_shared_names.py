@@ -1,8 +1,13 @@
 """Two people of one first name, names inside names: each mention belongs to the one that is meant, or to none."""
 
+import json
+
 import pytest
 from tests.builders import at
 from tests.worlds.writing_world import WritingWorld, attention, the
+
+from graphiti_pkm.capabilities.history.requests import UpdateEntity
+from graphiti_pkm.core.model.access import LOCAL
 
 COLLEAGUE = {"name": "Lena", "type": "Person"}
 SISTER = {"name": "Lena Holm", "type": "Person", "aliases": ["my sister Lena"]}
@@ -84,3 +89,31 @@ async def test_an_alias_of_a_kind_is_not_found_inside_a_name_new_in_this_call() 
 async def test_a_title_is_no_first_name(world: WritingWorld) -> None:
     await world.tell("x", entities=[{"name": f"Dr. {name}", "type": "Person"} for name in ("Ada Lind", "Bea Lind")])
     assert attention(await world.tell("The Dr. of Lind.")) == []
+
+
+async def test_an_alias_declared_later_offers_to_unlink_the_namesake_inside_it(world: WritingWorld) -> None:
+    """The earlier note belongs to the sister too; that it is not the colleague's, only the caller can say."""
+    await world.tell("My sister Lena came for dinner.")
+    await world.tell("My sister Lena and Lena from payments met.")
+    answer = await world.tell("She phoned.", entities=[SISTER])
+    report = the(answer, "shared_name")
+    (dinner,) = [one for one in world.graph.tables.episodes.values() if "dinner" in one.content]
+    lena = world.entity("Lena").uuid
+    assert report.detail == "Lena is still linked to 1 earlier note(s) that name another"
+    assert json.loads(report.call.split("update_entity ")[1]) == {
+        "entity_uuid": lena,
+        "unlink_episodes": [dinner.uuid],
+    }
+    assert (world.mentions("Lena"), world.mentions("Lena Holm")) == (3, 3)
+    await world.updating.update_entity(LOCAL, UpdateEntity(**json.loads(report.call.split("update_entity ")[1])))
+    assert (world.mentions("Lena"), world.mentions("Lena Holm")) == (2, 3)
+
+
+async def test_an_alias_added_to_an_entity_offers_the_same(world: WritingWorld) -> None:
+    await world.tell("x", entities=[{"name": "Mia Holm", "type": "Person"}])
+    await world.tell("My sister Lena came for dinner.")
+    mia = UpdateEntity(entity_uuid=world.entity("Mia Holm").uuid, add_aliases=["my sister Lena"])
+    answer = await world.updating.update_entity(LOCAL, mia)
+    assert "Lena is still linked to 1 episode(s) that name this one; to unlink them: update_entity {" in answer.message
+    again = UpdateEntity(entity_uuid=world.entity("Mia Holm").uuid, add_aliases=["Mia"])
+    assert "still linked" not in (await world.updating.update_entity(LOCAL, again)).message

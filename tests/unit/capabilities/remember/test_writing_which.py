@@ -63,10 +63,10 @@ def intervals(world: WritingWorld) -> list[Interval]:
         ({"valid_at": "2020-01-15", "invalid_at": "2022-01-01"}, ("Apex", at(2020, 1, 15), at(2022))),
         ({"valid_at": "2020-01-15"}, ("Apex", at(2020, 1, 15), at(2022))),
         ({"valid_at": "2020-03-01", "invalid_at": "2021-03-01"}, ("Apex", at(2020, 3), at(2021, 3))),
-        ({"valid_at": "2019", "invalid_at": "2021"}, ("Apex", at(2019), at(2021))),
+        ({"valid_at": "2019", "invalid_at": "2021"}, ("Apex", at(2019), at(2022))),
         ({"valid_at": "2020-06"}, ("Apex", at(2020, 6), at(2022))),
         ({"invalid_at": "2022-01-01"}, ("Apex", at(2020, 1, 15), at(2022))),
-        ({"invalid_at": "2021"}, ("Apex", at(2020, 1, 15), at(2021))),
+        ({"invalid_at": "2021"}, ("Apex", at(2020, 1, 15), at(2022))),
     ],
 )
 async def test_the_told_time_chooses_the_old_period_of_two(
@@ -146,13 +146,13 @@ async def test_a_closed_period_before_the_current_one_is_not_the_current_one(wor
     wrong = {**RENT, "value": "890", "valid_at": "2025-11", "invalid_at": "2026-01", "change": "corrected"}
     await told(world, *RENTS, {**wrong, "replaces": "current"})
     assert world.lines() == ["me HAS_RENT rent [900]"]
-    assert intervals(world)[0] == ("rent [890]", at(2025, 11), at(2026))
+    assert intervals(world)[0] == ("rent [890]", at(2025, 11), at(2026, 2))
 
 
 async def test_the_target_of_an_old_period_is_corrected_without_touching_the_current_one(world: WritingWorld) -> None:
     dates = {**WORKS, "target": "Acme", "valid_at": "2020-03", "invalid_at": "2022", "change": "corrected"}
     await told(world, *JOBS, dates)
-    assert intervals(world)[0] == ("Acme", at(2020, 3), at(2022))
+    assert intervals(world)[0] == ("Acme", at(2020, 3), at(2023))
     assert world.lines() == ["Anna WORKS_AT Acme"]
 
 

@@ -144,6 +144,8 @@ async def test_nodes_are_found_by_their_status_alone_or_with_a_query_or_names() 
     both = await nodes(world, names=["Decision 0", "Decision 2"], status="proposed")
     assert (names(both), both.not_found) == (["Decision 2"], ["Decision 0"])
     assert (await nodes(world, status="done")).message == "Found no node that fits"
+    with pytest.raises(InvalidInput, match="status has 300 characters"):
+        await nodes(world, status="x" * 300)
     older = an_entity("Older"), an_entity("approved")
     await world.given(a_write(*older, a_fact(*older, "HAS_STATUS", valid_at=at(2026))))
     assert names(await nodes(world, status="Active")) == ["Decision 0", "Older"]

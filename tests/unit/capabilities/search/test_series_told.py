@@ -92,3 +92,14 @@ async def test_points_of_a_series_that_are_not_public_are_marked(world: ToldWorl
         *("5 h (2026-03-01, not public)", "6 h (2026-03-02)"),
         *("5 h (2026-03-01, not public)", "6 h (2026-03-02)"),
     ]
+
+
+async def test_a_value_of_ten_numbers_is_kept_as_told_and_has_no_number(world: ToldWorld) -> None:
+    ten = "1 2 3 4 5 6 7 8 9 10"
+    await read(world, "sleep", 1, 7, None)
+    answer = await read(world, "sleep", 2, ten, None)
+    assert (attention(answer), answer.facts[0].outcome) == ([], "created")
+    found = await world.facts_found("readings of sleep")
+    assert [one.value for one in found.facts] == ["7", ten]
+    assert found.series is not None
+    assert [(one.readings, one.without_number) for one in found.series] == [(2, 1)]

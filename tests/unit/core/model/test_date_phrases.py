@@ -1,12 +1,12 @@
 """Dates as people tell them: which forms are read, as which period, and what is refused."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
 from tests.builders import at
 
-from graphiti_pkm.core.model.date_phrases import YearChoice, date_at, parse_date_phrase, words_at
+from graphiti_pkm.core.model.date_phrases import YearChoice, date_at, parse_date_phrase, told_around, words_at
 from graphiti_pkm.errors import InvalidInput
 
 TUESDAY = at(2026, 3, 10, 9)
@@ -157,3 +157,24 @@ def test_a_date_holds_a_more_precise_one_within_it() -> None:
     assert not year.holds(other)
     assert by.holds(month)  # it has no beginning
     assert not by.holds(parse_date_phrase("2027-12-01", UTC, "valid_at", None))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("2017", "2017-05", "May 2017", "Q3 2026", "1990s", "autumn 2026", "winter 2026/27", "early May 2017"),
+        *("late 2017", "the end of March 2026", "the beginning of 2026", "mid summer 2026", "by autumn 2027"),
+        "the week of 2026-03-04",
+    ],
+)
+def test_a_told_period_is_found_by_its_instants_and_its_end(words: str) -> None:
+    period = parse_date_phrase(words, ZoneInfo("Europe/Oslo"), "valid_at", None)
+    inside = period.start + (period.end - period.start) / 2
+    for instant, is_around in (
+        (period.start, True),
+        (inside, True),
+        (period.end, True),
+        (period.start - timedelta(minutes=1), False),
+        (period.end + timedelta(minutes=1), False),
+    ):
+        assert (period in told_around(instant, ZoneInfo("Europe/Oslo"))) == is_around, instant

@@ -43,7 +43,8 @@ def test_a_cursor_of_other_filters_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "spoil", [lambda c: c[:-3], lambda c: "A" + c[1:], lambda _: "", lambda _: "not a cursor ü\ud800"]
+    "spoil",
+    [lambda c: c[:-3], lambda c: ("B" if c[0] == "A" else "A") + c[1:], lambda _: "", lambda _: "not a cursor ü\ud800"],
 )
 def test_a_damaged_cursor_is_refused(spoil: object) -> None:
     assert callable(spoil)

@@ -4,6 +4,7 @@ import pytest
 
 from graphiti_pkm.core.reading.ranking import (
     best_sentence,
+    faded,
     floor_of,
     fuse,
     holding_all,
@@ -84,3 +85,16 @@ def test_all_words_are_held_in_any_form() -> None:
     counts = stem_counts({"a": "Records are Markdown files", "b": "Markdown", "c": "a record"})
     assert holding_all(["record", "markdown"], counts) == ["a"]
     assert holding_all(["markdown"], counts) == ["a", "b"]
+
+
+def test_what_is_only_a_little_near_comes_after_the_fall_in_its_order() -> None:
+    scores = faded({"name": 0.5, "near": 0.4, "faint": 0.45, "fainter": 0.3}, ["name", "near"])
+    assert [uuid for uuid, _ in ranked(scores)] == ["name", "near", "faint", "fainter"]
+    assert scores["near"] >= floor_of(scores.values()) > scores["faint"] > scores["fainter"] > 0
+
+
+def test_of_hits_that_are_all_only_a_little_near_the_first_three_are_shown() -> None:
+    scores = faded({uuid: score / 10 for uuid, score in zip("abcde", range(5, 0, -1), strict=True)}, [])
+    floor = floor_of(scores.values())
+    assert [uuid for uuid, score in ranked(scores) if score >= floor] == ["a", "b", "c"]
+    assert [uuid for uuid, _ in ranked(scores)] == ["a", "b", "c", "d", "e"]

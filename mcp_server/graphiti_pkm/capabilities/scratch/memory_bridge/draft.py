@@ -181,16 +181,16 @@ def _times(told: ParsedFact, zone: tzinfo) -> list[tuple[str, str | None]]:
     before = {"plan": "planned for", "event": "on", "reading": "on"}.get(told.kind, "from")
     if before == "on" and end is not None:
         before = "from"
-    found = [_time(before, start, zone), _time("until", end, zone)]
+    found = [_time(before, start, zone), _time("until", end, zone, told.end_words)]
     if told.kind == "plan" and start is None:
         found[0] = ("planned", None)
     return [one for one in found if one is not None]
 
 
-def _time(words: str, at: datetime | None, zone: tzinfo) -> tuple[str, str | None] | None:
+def _time(words: str, at: datetime | None, zone: tzinfo, told: str | None = None) -> tuple[str, str | None] | None:
     if at is None:
         return None
-    shown = show_time(at, zone)
+    shown = told or show_time(at, zone)
     return f"{words} {shown}", shown
 
 

@@ -29,6 +29,8 @@ _FIELDS = (
     "previous_expired_at",
     "previous_voided",
     "previous_told_at",
+    "previous_start_words",
+    "previous_end_words",
     "entity_before",
     "entity_after",
     "group_id",

@@ -8,6 +8,7 @@ time does not grow with the changes of a group.
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS
 from graphiti_pkm.core.model.queries import FactFilter
 from graphiti_pkm.core.model.records import BECAUSE_OF, CONFIDENTIAL, DUE, HAS_GOAL
 from graphiti_pkm.storage.graph.queries.parts import (
@@ -29,7 +30,10 @@ _NO_CHANGE = "['proposed', 'rejected', 'deleted']"
 
 FEW_CHANGES = 20
 """Up to this number, changes are compared with every fact: quicker than looking up those of each."""
-_PREVIOUS = ("previous_valid_at", "previous_invalid_at", "previous_expired_at", "previous_voided", "previous_told_at")
+_PREVIOUS = (
+    *("previous_valid_at", "previous_invalid_at", "previous_expired_at", "previous_voided", "previous_told_at"),
+    *("previous_start_words", "previous_end_words"),
+)
 _FIRST_CHANGE = f"""CALL (e) {{ OPTIONAL MATCH (c:Change {{fact_uuid: e.uuid}})
   WHERE c.recorded_at > $known_at AND NOT c.kind IN {_NO_CHANGE}
   RETURN c ORDER BY c.recorded_at, coalesce(c.place, 0) LIMIT 1 }}"""
@@ -121,7 +125,9 @@ _BELIEVED_VALUES = f"""
     ELSE e.expired_at END AS {BELIEVED.expired_at},
   CASE WHEN c IS NULL THEN coalesce(e.voided, false) ELSE coalesce(c.previous_voided, false) END AS {BELIEVED.voided},
   CASE WHEN c IS NULL THEN e.reference_time ELSE coalesce(c.previous_told_at, e.reference_time) END
-    AS {BELIEVED.reference_time}"""
+    AS {BELIEVED.reference_time},
+  coalesce(c.previous_start_words, e.{START_WORDS}) AS {BELIEVED.start_words},
+  coalesce(c.previous_end_words, e.{END_WORDS}) AS {BELIEVED.end_words}"""
 _WAS_CURRENT = f"""CASE WHEN {BELIEVED.expired_at} IS NOT NULL AND {BELIEVED.invalid_at} IS NULL THEN 0
   WHEN {BELIEVED.voided} THEN 0
   WHEN {BELIEVED.invalid_at} <= $known_at THEN 0 WHEN {BELIEVED.valid_at} > $known_at THEN 0
@@ -194,15 +200,33 @@ def _state_conditions(wanted: FactFilter, columns: FactColumns) -> tuple[list[st
         if wanted.status is None:
             parts += [f"{starts(columns)} <= $as_of", f"coalesce({columns.invalid_at}, $dusk) > $as_of"]
         values["as_of"] = wanted.as_of
-    for name, instant, part in (
-        ("valid_after", wanted.valid_after, f"{known_from(columns)} >= $valid_after"),
-        ("valid_before", wanted.valid_before, f"{known_from(columns)} < $valid_before"),
-        ("invalid_after", wanted.invalid_after, f"coalesce({columns.invalid_at}, $dawn) >= $invalid_after"),
-        ("invalid_before", wanted.invalid_before, f"coalesce({columns.invalid_at}, $dusk) < $invalid_before"),
+    start, end = known_from(columns), columns.invalid_at
+    for name, instant, part, words, told in (
+        ("valid_after", wanted.valid_after, f"{start} >=", columns.start_words, wanted.valid_after_told),
+        ("valid_before", wanted.valid_before, f"{start} <", None, None),
+        (
+            "invalid_after",
+            wanted.invalid_after,
+            f"coalesce({end}, $dawn) >=",
+            columns.end_words,
+            wanted.invalid_after_told,
+        ),
+        (
+            "invalid_before",
+            wanted.invalid_before,
+            f"coalesce({end}, $dusk) <",
+            columns.end_words,
+            wanted.invalid_before_told,
+        ),
     ):
-        if instant is not None:
-            parts.append(part)
-            values[name] = instant
+        if instant is None:
+            continue
+        values[name] = instant
+        if told:
+            parts.append(f"{part} coalesce(${name}_told[{words}], ${name})")
+            values[f"{name}_told"] = dict(told)
+        else:
+            parts.append(f"{part} ${name}")
     if wanted.only_current:
         parts.append(f"{IS_CURRENT if columns == PRESENT else _WAS_CURRENT} = 1")
     if wanted.status is not None and not wanted.asks_open_plans and not wanted.asks_open:

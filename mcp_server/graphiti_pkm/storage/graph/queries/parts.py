@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from graphiti_pkm.core.facts.observations import OBSERVATION
+from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter
 from graphiti_pkm.core.model.records import BECAUSE_OF, CONFIDENTIAL
 
@@ -49,10 +50,15 @@ class FactColumns(NamedTuple):
     expired_at: str = "e.expired_at"
     voided: str = "e.voided"
     reference_time: str = "e.reference_time"
+    start_words: str = f"e.{START_WORDS}"
+    end_words: str = f"e.{END_WORDS}"
 
 
 PRESENT = FactColumns()
-BELIEVED = FactColumns("was_valid_at", "was_invalid_at", "was_expired_at", "was_voided", "was_told_at")
+BELIEVED = FactColumns(
+    *("was_valid_at", "was_invalid_at", "was_expired_at", "was_voided", "was_told_at"),
+    *("was_start_words", "was_end_words"),
+)
 
 
 _CAUSE = f"""CASE WHEN e.{BECAUSE_OF} IS NULL THEN '' ELSE coalesce(
@@ -77,7 +83,11 @@ _OUTCOME = """CASE WHEN e.kind = 'plan' AND e.expired_at IS NOT NULL THEN head(C
 
 def fact_columns(columns: FactColumns = PRESENT) -> str:
     """A whole fact ``e``."""
-    voided = "" if columns == PRESENT else f" + [['voided', {columns.voided}]]"
+    replaced, past = [], ""
+    if columns != PRESENT:
+        replaced = [START_WORDS, END_WORDS]
+        words = f"[['{START_WORDS}', {columns.start_words}], ['{END_WORDS}', {columns.end_words}]]"
+        past = f" + [['voided', {columns.voided}]] + [word IN {words} WHERE word[1] <> '']"
     return f"""
   e.uuid AS uuid, coalesce(e.group_id, '') AS group_id, coalesce(e.name, '') AS name, coalesce(e.fact, '') AS fact,
   startNode(e).uuid AS source_node_uuid, startNode(e).name AS source_name,
@@ -86,7 +96,8 @@ def fact_columns(columns: FactColumns = PRESENT) -> str:
   {columns.expired_at} AS expired_at, {columns.valid_at} AS valid_at, {columns.invalid_at} AS invalid_at,
   {columns.reference_time} AS reference_time, {_CAUSE} AS cause,
   {_IS_CAUSE_CONFIDENTIAL} AS is_cause_confidential, {_OUTCOME} AS outcome,
-  [k IN keys(e) WHERE NOT k IN {list(FACT_KEYS)} AND NOT k ENDS WITH '_embedding' | [k, e[k]]]{voided} AS attributes"""
+  [k IN keys(e) WHERE NOT k IN {[*FACT_KEYS, *replaced]} AND NOT k ENDS WITH '_embedding' | [k, e[k]]]{past}
+    AS attributes"""
 
 
 FACT_COLUMNS = fact_columns()

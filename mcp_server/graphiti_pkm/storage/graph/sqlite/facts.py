@@ -3,12 +3,14 @@
 A fact as it was known at ``known_at`` has the values that stood before the first change recorded after it.
 """
 
+import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from graphiti_pkm.core.facts.observations import OBSERVATION
+from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS
 from graphiti_pkm.core.model.queries import FactFilter, FactPage, KindCount, NeighbourCount, Window
 from graphiti_pkm.core.model.records import BECAUSE_OF, CONFIDENTIAL, DUE, HAS_GOAL, Fact
 from graphiti_pkm.storage.graph.ordering import in_order
@@ -38,18 +40,31 @@ class _Values:
     expired_at: str
     voided: str
     reference_time: str
+    start_words: str
+    end_words: str
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        return iter(vars(self).items())
+        """The columns of a fact, without the attributes."""
+        return ((name, text) for name, text in vars(self).items() if not name.endswith("_words"))
+
+    @property
+    def attributes(self) -> str:
+        """Attributes with the words of that time; a blank is none, which JSON's null removes."""
+        words = ((START_WORDS, self.start_words), (END_WORDS, self.end_words))
+        said = ", ".join(f"'{name}', nullif({text}, '')" for name, text in words)
+        return f"json_patch(f.attributes, json_object({said}))"
 
 
-_PRESENT = _Values("f.valid_at", "f.invalid_at", "f.expired_at", "f.voided", "f.reference_time")
+_WORDS = tuple(f"json_extract(f.attributes, '$.{name}')" for name in (START_WORDS, END_WORDS))
+_PRESENT = _Values("f.valid_at", "f.invalid_at", "f.expired_at", "f.voided", "f.reference_time", *_WORDS)
 _PAST = _Values(
     "iif(c.uuid IS NULL, f.valid_at, c.previous_valid_at)",
     "iif(c.uuid IS NULL, f.invalid_at, c.previous_invalid_at)",
     "iif(c.uuid IS NULL, f.expired_at, c.previous_expired_at)",
     "iif(c.uuid IS NULL, f.voided, c.previous_voided)",
     "iif(c.uuid IS NULL, f.reference_time, coalesce(c.previous_told_at, f.reference_time))",
+    f"coalesce(c.previous_start_words, {_WORDS[0]})",
+    f"coalesce(c.previous_end_words, {_WORDS[1]})",
 )
 _FIRST_CHANGE = f"""LEFT JOIN change c ON c.uuid = (
   SELECT x.uuid FROM change x WHERE x.fact_uuid = f.uuid AND x.recorded_at > :known_at AND x.kind NOT IN {_NO_CHANGE}
@@ -97,9 +112,10 @@ _PLAN_ENDED = """(SELECT coalesce(t.valid_at, x.invalid_at, x.recorded_at) FROM 
 def columns(held: _Values = _PRESENT) -> str:
     """A whole fact ``f`` with the names of its ends; expects ``ENDS``."""
     own = ", ".join(f"{text} AS {column}" for column, text in held)
+    attributes = "f.attributes" if held == _PRESENT else f"{held.attributes} AS attributes"
     return f"""f.uuid, f.group_id, f.source_uuid, f.target_uuid, s.name AS source_name, o.name AS target_name,
   f.relation, f.text, f.kind, f.measure, f.value, f.unit, f.quote, f.quote_start, f.quote_end, f.quote_episode_uuid,
-  f.created_at, f.attributes, {_CAUSE}, {_OUTCOME}, {own}, {EPISODES} AS episodes"""
+  f.created_at, {attributes}, {_CAUSE}, {_OUTCOME}, {own}, {EPISODES} AS episodes"""
 
 
 COLUMNS = columns()
@@ -214,15 +230,21 @@ def _values_of(wanted: FactFilter, held: _Values) -> tuple[list[str], dict[str, 
         if wanted.status is None:
             parts.append(f"({held.valid_at} IS NULL OR {held.valid_at} <= :as_of)")
             parts.append(f"({held.invalid_at} IS NULL OR {held.invalid_at} > :as_of)")
-    for name, instant, part in (
-        ("valid_after", wanted.valid_after, f"{known_from} >= :valid_after"),
-        ("valid_before", wanted.valid_before, f"{known_from} < :valid_before"),
-        ("invalid_after", wanted.invalid_after, f"{held.invalid_at} >= :invalid_after"),
-        ("invalid_before", wanted.invalid_before, f"{held.invalid_at} < :invalid_before"),
+    for name, instant, part, words, told in (
+        ("valid_after", wanted.valid_after, f"{known_from} >=", held.start_words, wanted.valid_after_told),
+        ("valid_before", wanted.valid_before, f"{known_from} <", None, None),
+        ("invalid_after", wanted.invalid_after, f"{held.invalid_at} >=", held.end_words, wanted.invalid_after_told),
+        ("invalid_before", wanted.invalid_before, f"{held.invalid_at} <", held.end_words, wanted.invalid_before_told),
     ):
-        if instant is not None:
-            parts.append(part)
-            parameters[name] = micros(instant)
+        if instant is None:
+            continue
+        parameters[name] = micros(instant)
+        if told:
+            bound = f"coalesce((SELECT value FROM json_each(:{name}_told) WHERE key = {words}), :{name})"
+            parts.append(f"{part} CASE WHEN {words} IS NULL THEN :{name} ELSE {bound} END")
+            parameters[f"{name}_told"] = json.dumps({one: micros(at) for one, at in told.items()})
+        else:
+            parts.append(f"{part} :{name}")
     if wanted.only_current:
         parts.append(f"{IS_CURRENT if held == _PRESENT else _WAS_CURRENT} = 1")
     if wanted.status is not None and not wanted.asks_open_plans and not wanted.asks_open:

@@ -9,7 +9,7 @@ import sqlite3
 
 from graphiti_pkm.errors import ConfigurationError, NewerSchema
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 OLDEST_SQLITE = (3, 37, 0)
 """The first version with STRICT tables."""
 
@@ -385,7 +385,12 @@ _SOURCES = """
 CREATE INDEX search_text_source ON search_text (part) WHERE part = 'source';
 """
 
-_MIGRATIONS = (_FIRST, _GRAPHITI, _UPDATES, _CAUSES, _STEMS, _TYPES, _PROJECTS, _SOURCES)
+_WORDS = """
+ALTER TABLE change ADD COLUMN previous_start_words TEXT;
+ALTER TABLE change ADD COLUMN previous_end_words TEXT;
+"""
+
+_MIGRATIONS = (_FIRST, _GRAPHITI, _UPDATES, _CAUSES, _STEMS, _TYPES, _PROJECTS, _SOURCES, _WORDS)
 """The n-th leads from version n to n + 1; a published one never changes."""
 
 

@@ -322,6 +322,8 @@ class _Write(Tables):
                 "previous_expired_at": known_micros(change.previous_expired_at),
                 "previous_voided": int(change.previous_voided),
                 "previous_told_at": known_micros(change.previous_told_at),
+                "previous_start_words": change.previous_start_words,
+                "previous_end_words": change.previous_end_words,
                 "source_uuid": ends["source_uuid"] if ends else None,
                 "target_uuid": ends["target_uuid"] if ends else None,
                 "entity_before": values.state(change.entity_before),

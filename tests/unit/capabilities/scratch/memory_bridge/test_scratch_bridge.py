@@ -87,7 +87,7 @@ async def test_another_moment_loaded_into_the_same_graph_takes_the_place_of_the_
     await world.draw(ScratchNode("anna", properties={"mine": 1}))
     await load(world, "Anna", as_of="2025-03")
     (first,) = (await world.drawn()).edges
-    assert (first.properties["valid_at"][:7], first.properties["invalid_at"][:7]) == ("2025-01", "2025-06")
+    assert (first.properties["valid_at"][:7], first.properties["invalid_at"][:7]) == ("2025-01", "2025-07")
     await load(world, "Anna", as_of="2026-01")
     graph = await world.drawn()
     assert (graph.edges[0].properties["valid_at"][:7], graph.edges[0].properties["invalid_at"]) == ("2025-09", None)
