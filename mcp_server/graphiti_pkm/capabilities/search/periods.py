@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import TypeAlias
 
+from graphiti_pkm.core.model.date_phrases import MONTH, MONTHS, SEASONS
 from graphiti_pkm.core.model.records import Record
 from graphiti_pkm.core.model.times import in_zone
 
@@ -26,9 +27,7 @@ _Found: TypeAlias = tuple[_Days, bool, tuple[int, int]]
 _Match: TypeAlias = "re.Match[str]"
 _Read: TypeAlias = Callable[[_Match, date], _Days]
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 _FEASTS = {"eve of new year": (12, 31), "day of new year": (1, 1), "eve": (12, 24), "": (12, 25)}
 _NUMBERS = ("a", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _PARTS = {"early": (1, 10), "beginning": (1, 10), "start": (1, 10), "mid": (11, 20), "middle": (11, 20)}
@@ -38,10 +37,7 @@ _LEAP_DAY = (2, 29)
 _FIRST, _LAST = date(1, 1, 1), date(9999, 12, 31)
 
 _IN = r"(?:in|during|of|since|until|till|by|from|to|between|and|before|after|around|throughout)\s+"
-_MONTH = (
-    r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|"
-    r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
-)
+_MONTH = rf"{MONTH}\b\.?"
 _CAPITAL_MONTH = rf"(?=(?-i:[A-Z])){_MONTH}"
 """On their own, "may" and "march" count only with a capital."""
 _YEAR = r"(?P<year>[12]\d{3})"
@@ -190,7 +186,7 @@ def _part_of_year(match: _Match, _today: date) -> _Days:
 
 
 def _season(match: _Match, today: date) -> _Days:
-    number = _SEASONS[match["season"].lower()]
+    number = SEASONS[match["season"].lower()]
     if match.groupdict().get("year"):
         return _three_months(int(match["year"]), number)
     latest = _latest(today, lambda year: date(year, number, 1)).year
@@ -355,7 +351,7 @@ def _plus(day: date, days: int) -> date:
 
 
 def _number_of_month(match: _Match) -> int:
-    return _MONTHS.index(match["month"][:3].lower()) + 1
+    return MONTHS.index(match["month"][:3].lower()) + 1
 
 
 def _count(text: str) -> int:

@@ -37,20 +37,22 @@ _DECEMBER = 12
 _LEAP = 8
 """Years between two leap days, at most."""
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _NAMES = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
-_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+"""Their first months. Questions, which are read more loosely, name months and seasons in the same words."""
 _NUMBERS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _DAYS_FROM = {"day before yesterday": -2, "yesterday": -1, "today": 0, "tomorrow": 1, "day after tomorrow": 2}
 _WHICH = {"last": -1, "this": 0, "next": 1}
 
-_MONTH = (
+MONTH = (
     r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|"
-    r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+    r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
 )
+_MONTH = rf"{MONTH}\.?"
 _YEAR = r"(?P<year>[0-9]{4})"
 _DAY = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?"
 _SEASON = r"(?P<season>spring|summer|autumn|fall|winter)"
@@ -145,7 +147,7 @@ def _told_around(day: date) -> Iterator[str]:
     """Words of the periods of a day, of the one before it, and of a few more."""
     before = day - timedelta(days=1) if day > date.min else day
     for year in dict.fromkeys((day.year, before.year)):
-        wholes = [f"{year:04d}", *(f"{name} {year:04d}" for name in _SEASONS if name != "winter")]
+        wholes = [f"{year:04d}", *(f"{name} {year:04d}" for name in SEASONS if name != "winter")]
         wholes += [f"{_NAMES[one.month - 1]} {one.year:04d}" for one in (day, before) if one.year == year]
         for whole in wholes:
             yield whole
@@ -228,7 +230,7 @@ def _whole_month(match: _Match, today: date | None, choice: YearChoice) -> _Read
 
 
 def _season(match: _Match, today: date | None, choice: YearChoice) -> _Read:
-    name, number = match["season"], _SEASONS[match["season"]]
+    name, number = match["season"], SEASONS[match["season"]]
     to = match["to"]
     if number != _DECEMBER and to:
         raise ValueError("only a winter lies in two years")
@@ -263,7 +265,7 @@ def _part_of_year(match: _Match, _today: date | None, _choice: YearChoice) -> _R
 
 def _part_of_season(match: _Match, today: date | None, choice: YearChoice) -> _Read:
     """One of its three months; parts of a winter, which lies in two years, are told as months."""
-    part, first = match["part"] or match["edge"], _SEASONS[match["season"]]
+    part, first = match["part"] or match["edge"], SEASONS[match["season"]]
     month = first + {"early": 0, "beginning": 0, "start": 0, "mid": 1, "middle": 1}.get(part, 2)
     days = _in_year(match, today, choice, lambda year: _months(year, month, 1))
     return days, _part_words(match, f"{match['season']} {days[0].year:04d}")
@@ -383,7 +385,7 @@ def _count(match: _Match) -> int:
 
 
 def _number_of(match: _Match) -> int:
-    return _MONTHS.index(match["month"][:3]) + 1
+    return MONTHS.index(match["month"][:3]) + 1
 
 
 def _one(day: date) -> _Days:
