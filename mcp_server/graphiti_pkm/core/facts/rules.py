@@ -56,9 +56,10 @@ def placed_start(parsed: ParsedFact, before: Iterable[Fact], note: datetime, zon
 
 
 def placed_end(parsed: ParsedFact, start: datetime | None, note: datetime, zone: tzinfo) -> datetime | None:
-    """The end to store that a call gives for what began at ``start``."""
+    """The end to store that a call gives for what began at ``start``; a plan without its day is dropped."""
     told = parsed_end(parsed, zone)
-    return None if told is None else end_in(told, start, note)
+    is_dropped = parsed.kind == "plan" and parsed.valid_at is None
+    return None if told is None else end_in(told, None if is_dropped else start, note)
 
 
 def end_in(told: DatePeriod, start: datetime | None, note: datetime) -> datetime:

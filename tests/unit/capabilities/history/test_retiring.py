@@ -346,3 +346,9 @@ async def test_what_is_restored_has_the_words_of_its_former_end(world: WritingWo
     answer = await restore(world, "me WORKS_AT Acme")
     assert (answer.fact.invalid_at, answer.fact.told_end) == ("2028-01-01T00:00:00+00:00", "2027")
     assert world.fact("me WORKS_AT Acme").attributes == {"told_start": "2024", "told_end": "2027"}
+
+
+async def test_a_plan_dropped_in_the_month_of_its_day_is_over_now(world: WritingWorld) -> None:
+    await told(world, {**ACME, "relation": "VISITS", "kind": "plan", "valid_at": "2026-06-20"})
+    await retire(world, "me VISITS Acme", invalid_at="June 2026")
+    assert world.fact("me VISITS Acme").invalid_at == NOW.replace(second=1)
