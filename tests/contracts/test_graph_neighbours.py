@@ -72,6 +72,33 @@ async def test_the_same_text_is_that_of_the_first_such_episode_of_the_stretch(gr
     assert await graph.episodes.same_text(instant.model_copy(update={"group_id": "t3"}), first.content) is None
 
 
+async def test_who_follows_is_the_next_of_the_group_within_the_time(graph: Graph) -> None:
+    half_an_hour = timedelta(minutes=30)
+    asked, beside, late, recorded_late, last = (
+        an_episode(text, valid_at=at(2026, 3, 1) + after, created_at=created)
+        for text, after, created in (
+            ("asked", timedelta(), at(2026, 5)),
+            ("of the same instant", timedelta(), at(2026, 5)),
+            ("answered", half_an_hour, at(2026, 5)),
+            ("known too late", timedelta(minutes=1), at(2026, 6)),
+            ("alone", timedelta(hours=2), at(2026, 5)),
+        )
+    )
+    elsewhere = an_episode("another group", valid_at=at(2026, 3, 1) + timedelta(seconds=1), group_id="t2")
+    await graph.writer.apply(a_write(asked, beside, late, recorded_late, last), {})
+    await graph.writer.apply(a_write(elsewhere), {})
+    followers = graph.part(NEIGHBOURS).followers
+    uuids = [asked.uuid, beside.uuid, last.uuid, elsewhere.uuid, "unknown"]
+    assert await followers(uuids, [GROUP], half_an_hour, at(2026, 5)) == {asked.uuid: late.uuid, beside.uuid: late.uuid}
+    assert await followers(uuids, [GROUP], half_an_hour, None) == {
+        asked.uuid: recorded_late.uuid,
+        beside.uuid: recorded_late.uuid,
+    }
+    assert await followers(uuids, [GROUP], timedelta(minutes=29), at(2026, 5)) == {}
+    assert await followers(uuids, ["t2"], half_an_hour, None) == {}
+    assert await followers([], [GROUP], half_an_hour, None) == {}
+
+
 async def test_mentions_among_episodes_count_each_entity_once(graph: Graph) -> None:
     sarah, bob, other = (an_entity(name) for name in ("Sarah", "Bob", "Other"))
     both, one, none = (an_episode(text) for text in ("both", "one", "none"))

@@ -1,7 +1,7 @@
 """What stands around an episode of the fake graph."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from tests.fakes.part import FakePart
 from tests.fakes.reads import place
@@ -29,6 +29,24 @@ class FakeNeighbours(FakePart):
             ]
             for each in stretches
         ]
+
+    async def followers(
+        self, uuids: Sequence[str], group_ids: Sequence[str], within: timedelta, recorded_until: datetime | None
+    ) -> dict[str, str]:
+        db = await self._db()
+        found: dict[str, str] = {}
+        for uuid in uuids:
+            if (before := db.episodes.get(uuid)) is not None and before.group_id in group_ids:
+                later = [
+                    place(one)
+                    for one in db.episodes.values()
+                    if one.group_id == before.group_id
+                    and before.valid_at < one.valid_at <= before.valid_at + within
+                    and (recorded_until is None or one.created_at <= recorded_until)
+                ]
+                if later:
+                    found[uuid] = min(later, key=lambda place: place.order).uuid
+        return found
 
     async def saga_steps(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Steps]:
         db = await self._db()

@@ -4,13 +4,14 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from graphiti_pkm.capabilities.search.episode_ranking import (
     Signs,
     Surroundings,
     best_of,
     holding_parts,
+    joined,
     own_scores,
     possible_score,
     steps_in,
@@ -24,7 +25,7 @@ from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.model.names import part_terms, words_of
 from graphiti_pkm.core.model.places import Place, Stretch
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, EpisodeHit, Window
-from graphiti_pkm.core.model.stems import stems_of
+from graphiti_pkm.core.model.stems import StemCounts, stems_of
 from graphiti_pkm.core.model.times import day_bounds
 from graphiti_pkm.core.reading.candidates import POOL, Candidates, Query
 from graphiti_pkm.core.reading.ranking import MIN_COSINE
@@ -44,6 +45,10 @@ _SURROUNDED = 20
 """Best episodes whose day is read."""
 DAY = 300
 """Episodes read of one day."""
+
+_SHORT = 60
+"""Words of an episode that may lean on the one before, as messages do; a journal entry stands alone."""
+_SOON = timedelta(minutes=30)
 
 _MOST_WORDS = 40
 _MARKS = " .,;:!?\"'“”‘’()[]{}<>…"
@@ -110,6 +115,7 @@ class EpisodeCandidates:
             counts |= holding
             found |= {uuid: more[uuid] for uuid in holding}
         places |= {uuid: one.place for uuid, one in found.items()}
+        counts |= await self._answers(counts, stems, wanted, places)
         signs = Signs(
             words=word_shares(terms, counts),
             cosines=_cosines(places, hits, near),
@@ -124,6 +130,28 @@ class EpisodeCandidates:
         around = await self._surroundings(own, places, wanted)
         shown = {uuid: hit for uuid, hit in hits.items() if hit.end}
         return Found(with_surroundings(own, around, self._weights, possible), is_cut, shown)
+
+    async def _answers(
+        self, counts: Mapping[str, StemCounts], stems: Sequence[str], wanted: EpisodeFilter, places: dict[str, Place]
+    ) -> dict[str, StemCounts]:
+        """Counts of short episodes that follow a short one with words of the query, of both together.
+
+        A message leans on the one before it. Those that are no candidates yet become some, with their ``places``.
+        """
+        asked = [uuid for uuid, one in counts.items() if one.length <= _SHORT]
+        followers = await self._neighbours.followers(asked, wanted.group_ids, _SOON, wanted.recorded_until)
+        unread = list(dict.fromkeys(uuid for uuid in followers.values() if uuid not in counts))
+        read = await self._graph.search.episode_words(unread, stems, (), wanted.group_ids)
+        known = {
+            **counts,
+            **{uuid: one.counts for uuid, one in read.items() if uuid in places or _may_join(one.place, wanted)},
+        }
+        places |= {uuid: one.place for uuid, one in read.items() if uuid in known}
+        return {
+            after: joined(known[before], known[after])
+            for before, after in followers.items()
+            if after in known and known[after].length <= _SHORT
+        }
 
     async def _near(self, query: Query, wanted: EpisodeFilter, limit: int) -> dict[str, EpisodeHit]:
         return await self._graph.search.nearest_episodes(query.vector, wanted, limit) if query.vector else {}
@@ -221,6 +249,16 @@ def phrases(text: str) -> list[str]:
                 if len(spelling) > 1 and not _NO_NAMES.issuperset(spelling.lower().split()):
                     found[spelling] = None
     return list(found)
+
+
+def _may_join(place: Place, wanted: EpisodeFilter) -> bool:
+    """Whether an episode that was found by the one before it is asked for. What it mentions is not known here."""
+    return (
+        wanted.entity_uuid is None
+        and wanted.entries is None
+        and (wanted.valid_after is None or place.valid_at >= wanted.valid_after)
+        and (wanted.valid_before is None or place.valid_at < wanted.valid_before)
+    )
 
 
 def _cosines(

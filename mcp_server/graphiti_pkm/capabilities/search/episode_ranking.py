@@ -52,6 +52,14 @@ def holding_parts(counts: Mapping[str, StemCounts]) -> dict[str, StemCounts]:
     }
 
 
+def joined(one: StemCounts, other: StemCounts) -> StemCounts:
+    """The counts of two texts together."""
+    return StemCounts(
+        one.length + other.length,
+        {word: one.counts.get(word, 0) + other.counts.get(word, 0) for word in one.counts.keys() | other.counts.keys()},
+    )
+
+
 def word_shares(terms: Sequence[str], counts: Mapping[str, StemCounts]) -> dict[str, float]:
     """BM25 of each document over these documents, as a share of the maximum for these words.
 

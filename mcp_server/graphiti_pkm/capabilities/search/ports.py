@@ -1,7 +1,7 @@
 """What only this capability asks of the storage."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from graphiti_pkm.core.model.places import Place, Steps, Stretch
@@ -18,6 +18,12 @@ class GraphNeighbours(Protocol):
 
     async def saga_steps(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Steps]:
         """Neighbours in the saga, for episodes that belong to one."""
+        ...
+
+    async def followers(
+        self, uuids: Sequence[str], group_ids: Sequence[str], within: timedelta, recorded_until: datetime | None
+    ) -> dict[str, str]:
+        """The next episode of the same group after each, at most so much later; none of the same instant."""
         ...
 
     async def mentions_among(self, episode_uuids: Sequence[str], entity_uuids: Sequence[str]) -> dict[str, int]:

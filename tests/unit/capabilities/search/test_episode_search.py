@@ -1,5 +1,6 @@
 """search_episodes: dates and names in the question, neighbours, parts of words."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -118,6 +119,40 @@ async def test_a_hit_says_where_its_best_sentence_stands() -> None:
     assert hit.match_at is not None
     assert text[slice(*hit.match_at)] == hit.match == "The budget was cut by half."
     assert hit.previous is None
+
+
+@pytest.mark.parametrize(
+    ("minutes", "words", "is_found"), [(30, 8, True), (31, 8, False), (0, 8, False), (5, 80, False)]
+)
+async def test_a_message_is_found_by_the_words_of_the_one_before_it(minutes: int, words: int, is_found: bool) -> None:
+    world = World()
+    asked = at(2026, 3, 1)
+    answer = " ".join(["Postgres", *["indeed"] * (words - 1)])
+    await given(
+        world,
+        ("Ben: which database shall bookings use?", asked),
+        (answer, asked + timedelta(minutes=minutes)),
+        ("Ben: fine.", asked + timedelta(minutes=minutes + 40)),
+    )
+    world.embedder.is_available = False
+    found = contents(await search(world, "database of bookings"))
+    assert found[0] == "Ben: which database shall bookings use?"
+    assert (answer in found) == is_found
+    assert "Ben: fine." not in found
+
+
+async def test_who_follows_is_asked_for_like_any_other() -> None:
+    world = World()
+    asked = at(2026, 3, 1)
+    anna = an_entity("Anna")
+    await given(world, ("Which database?", asked), ("Postgres.", asked + timedelta(minutes=1)))
+    await world.given(a_write(anna))
+    world.embedder.is_available = False
+    assert contents(await search(world, "database")) == ["Which database?", "Postgres."]
+    until = (asked + timedelta(seconds=30)).isoformat()
+    assert contents(await search(world, "database", valid_before=until)) == ["Which database?"]
+    assert contents(await search(world, "database", entity_uuid=anna.uuid)) == []
+    assert contents(await search(world, "database", group_ids=OTHER_GROUP)) == []
 
 
 async def test_neighbours_come_on_request_from_the_same_group_and_at_most_a_day_away() -> None:

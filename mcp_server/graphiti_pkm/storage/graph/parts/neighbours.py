@@ -1,7 +1,7 @@
 """What stands around episodes and entities: what the capability search ranks by."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from graphiti_pkm.core.model.places import Place, Steps, Stretch
 from graphiti_pkm.storage.graph import mapping
@@ -24,6 +24,14 @@ class Neighbours(Part):
             return {}
         found = await self._rows(queries_neighbours.saga_steps(uuids, group_ids))
         return {row["uuid"]: Steps(previous=row["previous"], next=row["following"]) for row in found}
+
+    async def followers(
+        self, uuids: Sequence[str], group_ids: Sequence[str], within: timedelta, recorded_until: datetime | None
+    ) -> dict[str, str]:
+        if not uuids:
+            return {}
+        found = await self._rows(queries_neighbours.followers(uuids, group_ids, within, recorded_until))
+        return {row["uuid"]: row["following"] for row in found}
 
     async def mentions_among(self, episode_uuids: Sequence[str], entity_uuids: Sequence[str]) -> dict[str, int]:
         if not episode_uuids or not entity_uuids:

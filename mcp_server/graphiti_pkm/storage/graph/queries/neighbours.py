@@ -1,7 +1,7 @@
 """Queries about the surroundings of an episode. Each is bounded."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from graphiti_pkm.core.facts.observations import OBSERVATION
 from graphiti_pkm.core.model.places import Stretch
@@ -62,6 +62,27 @@ def saga_steps(uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
         WITH e.uuid AS uuid, previous, min(CASE WHEN after.group_id = e.group_id THEN after.uuid END) AS following
         WHERE coalesce(previous, following) IS NOT NULL RETURN uuid, previous, following""",
         {"uuids": uuids, "groups": group_ids},
+    )
+
+
+def followers(
+    uuids: Sequence[str], group_ids: Sequence[str], within: timedelta, recorded_until: datetime | None
+) -> Query:
+    """The next in time, by the index on ``valid_at``."""
+    return Query(
+        "followers",
+        f"""UNWIND $uuids AS u MATCH (before:Episodic {{uuid: u}}) WHERE coalesce(before.group_id, '') IN $groups
+        CALL {{ WITH before MATCH (e:Episodic)
+          WHERE e.valid_at > before.valid_at AND e.valid_at <= before.valid_at + duration({{seconds: $seconds}})
+            AND coalesce(e.group_id, '') = coalesce(before.group_id, '') AND {RECORDED} <= $recorded_until
+          RETURN e.uuid AS following ORDER BY e.valid_at, e.created_at, following LIMIT 1 }}
+        RETURN DISTINCT before.uuid AS uuid, following""",
+        {
+            "uuids": uuids,
+            "groups": group_ids,
+            "seconds": within // timedelta(seconds=1),
+            "recorded_until": recorded_until or LATEST,
+        },
     )
 
 

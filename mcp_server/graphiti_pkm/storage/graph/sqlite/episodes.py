@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Sequence
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 
 from graphiti_pkm.core.model.places import Place, Steps, Stretch
 from graphiti_pkm.core.model.queries import Companion, EntryFilter, EpisodeFilter, EpisodePage, TimelineSummary, Window
@@ -234,6 +234,31 @@ def same_text(db: sqlite3.Connection, stretch: Stretch, content: str) -> str | N
     return found["uuid"] if found else None
 
 
+def followers(
+    db: sqlite3.Connection,
+    uuids: Sequence[str],
+    group_ids: Sequence[str],
+    within: timedelta,
+    recorded_until: datetime | None,
+) -> dict[str, str]:
+    """The next episode in time of each, by the index on group and time."""
+    found = db.execute(
+        f"""SELECT e.uuid, (SELECT n.uuid FROM episode n
+            WHERE n.group_id = e.group_id AND n.valid_at > e.valid_at AND n.valid_at <= e.valid_at + :within
+              AND n.created_at <= :recorded_until
+            ORDER BY n.valid_at, n.created_at, n.uuid LIMIT 1) AS following
+        FROM json_each(:uuids) u JOIN episode e ON e.uuid = u.value
+        WHERE e.group_id {IN_GROUPS} AND following IS NOT NULL""",
+        {
+            "uuids": as_list(dict.fromkeys(uuids)),
+            "groups": as_list(group_ids),
+            "within": within // timedelta(microseconds=1),
+            "recorded_until": DUSK if recorded_until is None else micros(recorded_until),
+        },
+    )
+    return {row["uuid"]: row["following"] for row in found}
+
+
 def saga_steps(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Steps]:
     """The episodes reached along the links of a saga; where several follow, the first by uuid."""
     found = db.execute(
@@ -293,6 +318,11 @@ class SqliteNeighbours(SqlitePart):
 
     async def saga_steps(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Steps]:
         return await self._file.read(lambda db: saga_steps(db, uuids, group_ids))
+
+    async def followers(
+        self, uuids: Sequence[str], group_ids: Sequence[str], within: timedelta, recorded_until: datetime | None
+    ) -> dict[str, str]:
+        return await self._file.read(lambda db: followers(db, uuids, group_ids, within, recorded_until))
 
     async def mentions_among(self, episode_uuids: Sequence[str], entity_uuids: Sequence[str]) -> dict[str, int]:
         return await self._file.read(lambda db: mentions_among(db, episode_uuids, entity_uuids))
