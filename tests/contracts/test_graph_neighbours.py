@@ -7,7 +7,7 @@ from tests.builders import GROUP, OTHER_GROUP, RECORDED, a_mention, a_write, an_
 
 from graphiti_pkm.capabilities.search.assembly import NEIGHBOURS
 from graphiti_pkm.core.identity.backlinks import back_link
-from graphiti_pkm.core.model.places import Place, Stretch
+from graphiti_pkm.core.model.places import Place, Steps, Stretch
 from graphiti_pkm.core.model.records import Episode
 from graphiti_pkm.core.ports.graph import Graph
 
@@ -72,31 +72,38 @@ async def test_the_same_text_is_that_of_the_first_such_episode_of_the_stretch(gr
     assert await graph.episodes.same_text(instant.model_copy(update={"group_id": "t3"}), first.content) is None
 
 
-async def test_who_follows_is_the_next_of_the_group_within_the_time(graph: Graph) -> None:
+async def test_messages_are_short_and_follow_one_another(graph: Graph) -> None:
     half_an_hour = timedelta(minutes=30)
-    asked, beside, late, recorded_late, last = (
+    first, beside, second, known_late, long, alone = (
         an_episode(text, valid_at=at(2026, 3, 1) + after, created_at=created)
         for text, after, created in (
-            ("asked", timedelta(), at(2026, 5)),
-            ("of the same instant", timedelta(), at(2026, 5)),
-            ("answered", half_an_hour, at(2026, 5)),
-            ("known too late", timedelta(minutes=1), at(2026, 6)),
-            ("alone", timedelta(hours=2), at(2026, 5)),
+            ("Which one?", timedelta(), at(2026, 5)),
+            ("Same time", timedelta(), at(2026, 5, 2)),
+            ("This one.", half_an_hour, at(2026, 5)),
+            ("That one.", timedelta(minutes=1), at(2026, 6)),
+            ("A long entry.", timedelta(hours=1), at(2026, 5)),
+            ("Alone.", timedelta(hours=3), at(2026, 5)),
         )
     )
-    elsewhere = an_episode("another group", valid_at=at(2026, 3, 1) + timedelta(seconds=1), group_id="t2")
-    await graph.writer.apply(a_write(asked, beside, late, recorded_late, last), {})
+    elsewhere = an_episode("Elsewhere", valid_at=at(2026, 3, 1) + timedelta(seconds=1), group_id="t2")
+    await graph.writer.apply(a_write(first, beside, second, known_late, long, alone), {})
     await graph.writer.apply(a_write(elsewhere), {})
-    followers = graph.part(NEIGHBOURS).followers
-    uuids = [asked.uuid, beside.uuid, last.uuid, elsewhere.uuid, "unknown"]
-    assert await followers(uuids, [GROUP], half_an_hour, at(2026, 5)) == {asked.uuid: late.uuid, beside.uuid: late.uuid}
-    assert await followers(uuids, [GROUP], half_an_hour, None) == {
-        asked.uuid: recorded_late.uuid,
-        beside.uuid: recorded_late.uuid,
+    messages = graph.part(NEIGHBOURS).messages
+    asked = [one.uuid for one in (first, beside, second, long, alone, elsewhere)] + ["unknown"]
+    assert await messages(asked, [GROUP], 10, half_an_hour, at(2026, 5, 3)) == {
+        first.uuid: Steps(next=second.uuid),
+        beside.uuid: Steps(next=second.uuid),
+        second.uuid: Steps(previous=beside.uuid),
     }
-    assert await followers(uuids, [GROUP], timedelta(minutes=29), at(2026, 5)) == {}
-    assert await followers(uuids, ["t2"], half_an_hour, None) == {}
-    assert await followers([], [GROUP], half_an_hour, None) == {}
+    assert await messages(asked, [GROUP], 20, half_an_hour, None) == {
+        first.uuid: Steps(next=known_late.uuid),
+        beside.uuid: Steps(next=known_late.uuid),
+        second.uuid: Steps(previous=known_late.uuid, next=long.uuid),
+        long.uuid: Steps(previous=second.uuid),
+    }
+    assert await messages(asked, [GROUP], 20, timedelta(minutes=29), at(2026, 5, 3)) == {}
+    assert await messages(asked, ["t2"], 20, half_an_hour, None) == {}
+    assert await messages([], [GROUP], 20, half_an_hour, None) == {}
 
 
 async def test_mentions_among_episodes_count_each_entity_once(graph: Graph) -> None:

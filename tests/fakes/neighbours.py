@@ -30,23 +30,36 @@ class FakeNeighbours(FakePart):
             for each in stretches
         ]
 
-    async def followers(
-        self, uuids: Sequence[str], group_ids: Sequence[str], within: timedelta, recorded_until: datetime | None
-    ) -> dict[str, str]:
+    async def messages(
+        self,
+        uuids: Sequence[str],
+        group_ids: Sequence[str],
+        most: int,
+        within: timedelta,
+        recorded_until: datetime | None,
+    ) -> dict[str, Steps]:
         db = await self._db()
-        found: dict[str, str] = {}
+        steps: dict[str, Steps] = {}
         for uuid in uuids:
-            if (before := db.episodes.get(uuid)) is not None and before.group_id in group_ids:
-                later = [
-                    place(one)
-                    for one in db.episodes.values()
-                    if one.group_id == before.group_id
-                    and before.valid_at < one.valid_at <= before.valid_at + within
-                    and (recorded_until is None or one.created_at <= recorded_until)
-                ]
-                if later:
-                    found[uuid] = min(later, key=lambda place: place.order).uuid
-        return found
+            one = db.episodes.get(uuid)
+            if one is None or one.group_id not in group_ids or len(one.content) > most:
+                continue
+            near = [
+                other
+                for other in db.episodes.values()
+                if other.group_id == one.group_id
+                and timedelta() < abs(other.valid_at - one.valid_at) <= within
+                and (recorded_until is None or other.created_at <= recorded_until)
+            ]
+            near.sort(key=lambda other: place(other).order)
+            before = [other for other in near if other.valid_at < one.valid_at][-1:]
+            after = [other for other in near if other.valid_at > one.valid_at][:1]
+            previous, following = (
+                next((other.uuid for other in beside if len(other.content) <= most), None) for beside in (before, after)
+            )
+            if previous or following:
+                steps[uuid] = Steps(previous=previous, next=following)
+        return steps
 
     async def saga_steps(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Steps]:
         db = await self._db()

@@ -46,8 +46,8 @@ _SURROUNDED = 20
 DAY = 300
 """Episodes read of one day."""
 
-_SHORT = 60
-"""Words of an episode that may lean on the one before, as messages do; a journal entry stands alone."""
+_SHORT = 400
+"""Characters of an episode that may lean on the one before, as messages do; a journal entry stands alone."""
 _SOON = timedelta(minutes=30)
 
 _MOST_WORDS = 40
@@ -115,13 +115,15 @@ class EpisodeCandidates:
             counts |= holding
             found |= {uuid: more[uuid] for uuid in holding}
         places |= {uuid: one.place for uuid, one in found.items()}
-        counts |= await self._answers(counts, stems, wanted, places)
+        messages = await self._messages(counts, stems, wanted, places)
+        counts |= {uuid: one for uuid, one in messages.items() if one.counts}
         signs = Signs(
             words=word_shares(terms, counts),
             cosines=_cosines(places, hits, near),
             dates=self._dates(places, periods),
         )
-        own = {uuid: score for uuid, score in own_scores(signs, self._weights).items() if uuid in places}
+        talk = messages if query.vector is not None else {}
+        own = {uuid: score for uuid, score in own_scores(signs, self._weights, talk).items() if uuid in places}
         if named:
             own = await self._with_entities(own, named)
         possible = possible_score(
@@ -131,26 +133,29 @@ class EpisodeCandidates:
         shown = {uuid: hit for uuid, hit in hits.items() if hit.end}
         return Found(with_surroundings(own, around, self._weights, possible), is_cut, shown)
 
-    async def _answers(
-        self, counts: Mapping[str, StemCounts], stems: Sequence[str], wanted: EpisodeFilter, places: dict[str, Place]
+    async def _messages(
+        self,
+        counts: Mapping[str, StemCounts],
+        stems: Sequence[str],
+        wanted: EpisodeFilter,
+        places: dict[str, Place],
     ) -> dict[str, StemCounts]:
-        """Counts of short episodes that follow a short one with words of the query, of both together.
+        """The messages among the candidates, each with its counts of words and those of the one before it.
 
-        A message leans on the one before it. Those that are no candidates yet become some, with their ``places``.
+        A message leans on the one before it, so the one after a candidate with words becomes one, with its ``places``.
         """
-        asked = [uuid for uuid, one in counts.items() if one.length <= _SHORT]
-        followers = await self._neighbours.followers(asked, wanted.group_ids, _SOON, wanted.recorded_until)
-        unread = list(dict.fromkeys(uuid for uuid in followers.values() if uuid not in counts))
-        read = await self._graph.search.episode_words(unread, stems, (), wanted.group_ids)
-        known = {
-            **counts,
-            **{uuid: one.counts for uuid, one in read.items() if uuid in places or _may_join(one.place, wanted)},
-        }
-        places |= {uuid: one.place for uuid, one in read.items() if uuid in known}
+        groups = wanted.group_ids
+        steps = await self._neighbours.messages(list(places), groups, _SHORT, _SOON, wanted.recorded_until)
+        before = {step.next: uuid for uuid, step in steps.items() if uuid in counts and step.next is not None}
+        unread = [uuid for uuid in before if uuid not in places]
+        read = await self._graph.search.episode_words(unread, stems, (), groups)
+        new = {uuid: one for uuid, one in read.items() if _may_join(one.place, wanted)}
+        places |= {uuid: one.place for uuid, one in new.items()}
+        own = {**counts, **{uuid: one.counts for uuid, one in new.items()}}
+        none = StemCounts(0, {})
         return {
-            after: joined(known[before], known[after])
-            for before, after in followers.items()
-            if after in known and known[after].length <= _SHORT
+            uuid: joined(counts[before[uuid]], own.get(uuid, none)) if uuid in before else own.get(uuid, none)
+            for uuid in (*steps, *new)
         }
 
     async def _near(self, query: Query, wanted: EpisodeFilter, limit: int) -> dict[str, EpisodeHit]:

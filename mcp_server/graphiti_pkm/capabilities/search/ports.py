@@ -20,10 +20,18 @@ class GraphNeighbours(Protocol):
         """Neighbours in the saga, for episodes that belong to one."""
         ...
 
-    async def followers(
-        self, uuids: Sequence[str], group_ids: Sequence[str], within: timedelta, recorded_until: datetime | None
-    ) -> dict[str, str]:
-        """The next episode of the same group after each, at most so much later; none of the same instant."""
+    async def messages(
+        self,
+        uuids: Sequence[str],
+        group_ids: Sequence[str],
+        most: int,
+        within: timedelta,
+        recorded_until: datetime | None,
+    ) -> dict[str, Steps]:
+        """Those of at most ``most`` characters that stand beside another such episode of their group.
+
+        With the ones before and after, each at most ``within`` away; none of the same instant.
+        """
         ...
 
     async def mentions_among(self, episode_uuids: Sequence[str], entity_uuids: Sequence[str]) -> dict[str, int]:

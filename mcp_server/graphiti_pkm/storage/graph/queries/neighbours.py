@@ -65,21 +65,31 @@ def saga_steps(uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
     )
 
 
-def followers(
-    uuids: Sequence[str], group_ids: Sequence[str], within: timedelta, recorded_until: datetime | None
+def messages(
+    uuids: Sequence[str], group_ids: Sequence[str], most: int, within: timedelta, recorded_until: datetime | None
 ) -> Query:
-    """The next in time, by the index on ``valid_at``."""
+    """The next short ones in time, by the index on ``valid_at``."""
+
+    def beside(span: str, order: str, name: str) -> str:
+        return f"""CALL {{ WITH m OPTIONAL MATCH (e:Episodic)
+          WHERE {span} AND coalesce(e.group_id, '') = coalesce(m.group_id, '') AND {RECORDED} <= $recorded_until
+          WITH e ORDER BY e.valid_at {order}, e.created_at {order}, e.uuid {order} LIMIT 1
+          RETURN CASE WHEN size(e.content) <= $most THEN e.uuid END AS {name} }}"""
+
+    reach = "duration({seconds: $seconds})"
     return Query(
-        "followers",
-        f"""UNWIND $uuids AS u MATCH (before:Episodic {{uuid: u}}) WHERE coalesce(before.group_id, '') IN $groups
-        CALL {{ WITH before MATCH (e:Episodic)
-          WHERE e.valid_at > before.valid_at AND e.valid_at <= before.valid_at + duration({{seconds: $seconds}})
-            AND coalesce(e.group_id, '') = coalesce(before.group_id, '') AND {RECORDED} <= $recorded_until
-          RETURN e.uuid AS following ORDER BY e.valid_at, e.created_at, following LIMIT 1 }}
-        RETURN DISTINCT before.uuid AS uuid, following""",
+        "messages",
+        f"""UNWIND $uuids AS u MATCH (m:Episodic {{uuid: u}})
+        WHERE coalesce(m.group_id, '') IN $groups AND size(m.content) <= $most
+        WITH DISTINCT m
+        {beside(f"e.valid_at < m.valid_at AND e.valid_at >= m.valid_at - {reach}", "DESC", "previous")}
+        {beside(f"e.valid_at > m.valid_at AND e.valid_at <= m.valid_at + {reach}", "", "following")}
+        WITH m.uuid AS uuid, previous, following
+        WHERE coalesce(previous, following) IS NOT NULL RETURN uuid, previous, following""",
         {
             "uuids": uuids,
             "groups": group_ids,
+            "most": most,
             "seconds": within // timedelta(seconds=1),
             "recorded_until": recorded_until or LATEST,
         },
