@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tests.benchmarks.measuring import Figure, ForgetTarget, Side, in_turn, ms
+from tests.benchmarks.measuring import Figure, Side, Target, in_turn, ms
 from tests.benchmarks.texts import journal
 from tests.benchmarks.world import call, client_of, memory
 
@@ -42,7 +42,7 @@ async def figures() -> list[Figure]:
             taken = await in_turn(sides, ROUNDS, warm_up=10)
             ours, theirs = taken["ours"].p50, taken["alone"].p50
             name = f"add_memory through MCP, 3 entities and 3 facts, {what}"
-            found.append(Figure(name, ms(ours), ms(theirs), ours / theirs, ForgetTarget("<=", aim)))
+            found.append(Figure(name, ms(ours), ms(theirs), ours / theirs, Target("<=", aim)))
         await alone.close()
         return found
 

@@ -21,7 +21,7 @@ from graphiti_core.llm_client.openai_generic_client import OpenAIGenericClient
 from graphiti_core.nodes import EpisodeType
 from mcp.client import Client
 from openai import AsyncOpenAI
-from tests.benchmarks.measuring import Figure, ForgetTarget, in_turn, ms
+from tests.benchmarks.measuring import Figure, Target, in_turn, ms
 from tests.benchmarks.world import call, client_of, memory
 from tests.scripted_model import ScriptedModel
 
@@ -81,7 +81,7 @@ async def _while_it_reads() -> Figure:
             taken = await in_turn(sides, ROUNDS, warm_up=10)
     ours, theirs = taken["with"].p50, taken["without"].p50
     what = f"add_memory through MCP while a model of {SLOW_MS / 1000:g} s a call reads, against no model"
-    return Figure(what, ms(ours), ms(theirs), ours / theirs, ForgetTarget("<=", 1.2))
+    return Figure(what, ms(ours), ms(theirs), ours / theirs, Target("<=", 1.2))
 
 
 async def _side_by_side() -> Figure:
@@ -101,7 +101,7 @@ async def _side_by_side() -> Figure:
         f"{rates[GROUPS]:.2f}/s",
         f"{rates[1]:.2f}/s",
         rates[GROUPS] / rates[1],
-        ForgetTarget(">=", 6),
+        Target(">=", 6),
     )
 
 

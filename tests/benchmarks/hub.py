@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tests.benchmarks.measuring import Figure, ForgetTarget, Side, in_turn, ms
+from tests.benchmarks.measuring import Figure, Side, Target, in_turn, ms
 from tests.benchmarks.world import call, client_of, memory
 from tests.builders import DAY_ONE, a_fact, a_mention, a_name, a_passage, a_write, an_entity, an_episode
 
@@ -61,7 +61,7 @@ async def figures() -> list[Figure]:
     for name, times in big.items():
         ours, theirs = times.p50, small[name].p50
         what = f"{name}: {more:,} facts against {less:,}"
-        found.append(Figure(what, ms(ours), ms(theirs), ours / theirs, ForgetTarget("<=", 2.0)))
+        found.append(Figure(what, ms(ours), ms(theirs), ours / theirs, Target("<=", 2.0)))
     return found
 
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from time import perf_counter
 
-from tests.benchmarks.measuring import Figure, ForgetTarget
+from tests.benchmarks.measuring import Figure, Target
 from tests.benchmarks.texts import Entry, journal
 from tests.benchmarks.world import call, client_of, memory
 
@@ -48,11 +48,11 @@ async def _measured(entries: Sequence[Entry], in_flight: int) -> list[Figure]:
     count = len(_sentences(entries))
     way = "one after the other" if in_flight == 1 else f"{in_flight} in flight"
     what = f"{len(entries)} journal entries ({count:,} sentences) through MCP, {way}"
-    found = [_figure(f"{what}, against the same calls of the embedder", count, ours, theirs, ForgetTarget(">=", 0.75))]
+    found = [_figure(f"{what}, against the same calls of the embedder", count, ours, theirs, Target(">=", 0.75))]
     return found + ([_figure(f"{what}, against one batch", count, ours, bulk, None)] if bulk else [])
 
 
-def _figure(what: str, sentences: int, ours: float, theirs: float, aim: ForgetTarget | None) -> Figure:
+def _figure(what: str, sentences: int, ours: float, theirs: float, aim: Target | None) -> Figure:
     return Figure(
         what, f"{sentences / ours:.0f} sentences/s", f"{sentences / theirs:.0f} sentences/s", theirs / ours, aim
     )

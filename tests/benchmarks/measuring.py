@@ -22,7 +22,7 @@ class Times:
 
 
 @dataclass(frozen=True)
-class ForgetTarget:
+class Target:
     """What a ratio should be: at least or at most so much."""
 
     bound: Literal[">=", "<="]
@@ -43,7 +43,7 @@ class Figure:
     ours: str
     against: str = ""
     ratio: float | None = None
-    aim: ForgetTarget | None = None
+    aim: Target | None = None
 
     @property
     def is_missed(self) -> bool:

@@ -20,7 +20,7 @@ from graphiti_core.search.search_utils import edge_similarity_search, node_simil
 from mcp.client import Client
 from tests.benchmarks.hub import EPISODE_PAGE, EPISODES, FACTS, PAGE, load_ours, make_hub
 from tests.benchmarks.large_world import Vectors, load
-from tests.benchmarks.measuring import Figure, ForgetTarget, Side, Times, in_turn, ms
+from tests.benchmarks.measuring import Figure, Side, Target, Times, in_turn, ms
 from tests.benchmarks.world import call, client_of, memory
 from tests.neo4j_server import Neo4jServer
 
@@ -98,10 +98,10 @@ async def _hub(opened: Memory, size: int) -> list[Figure]:
         await load_ours(embedded, hub)
         facts, episodes = f"{FACTS} through MCP, {size:,} facts", f"{EPISODES} through MCP, {size // 5:,} episodes"
         return [
-            *await _compared(f"{_HERE}{facts}", our_facts(client), their_facts, ForgetTarget(">=", 20.0)),
+            *await _compared(f"{_HERE}{facts}", our_facts(client), their_facts, Target(">=", 20.0)),
             *await _compared(f"{_HERE}{episodes}", our_episodes(client), their_episodes, None),
-            *await _compared(f"{_NEAR}{facts}", our_facts(near), their_facts, ForgetTarget(">=", 100.0)),
-            *await _compared(f"{_NEAR}{episodes}", our_episodes(near), their_episodes, ForgetTarget(">=", 30.0)),
+            *await _compared(f"{_NEAR}{facts}", our_facts(near), their_facts, Target(">=", 100.0)),
+            *await _compared(f"{_NEAR}{episodes}", our_episodes(near), their_episodes, Target(">=", 30.0)),
         ]
 
 
@@ -134,15 +134,15 @@ async def _search(opened: Memory, size: int) -> list[Figure]:
 
     what = f"by meaning, {size:,} in one group"
     return [
-        *await _compared(f"{_HERE}search of facts {what}", our_facts, their_facts, ForgetTarget(">=", 10.0)),
-        *await _compared(f"{_HERE}search of nodes {what}", our_nodes, their_nodes, ForgetTarget(">=", 10.0)),
+        *await _compared(f"{_HERE}search of facts {what}", our_facts, their_facts, Target(">=", 10.0)),
+        *await _compared(f"{_HERE}search of nodes {what}", our_nodes, their_nodes, Target(">=", 10.0)),
         Figure(
             f"{_HERE}vector indexes of {size:,} entities, facts and passages, built in the background", f"{built:.0f} s"
         ),
     ]
 
 
-async def _compared(what: str, ours: Side, theirs: Side, aim: ForgetTarget | None) -> list[Figure]:
+async def _compared(what: str, ours: Side, theirs: Side, aim: Target | None) -> list[Figure]:
     """Ours before and after theirs, which may take many seconds."""
     before = await in_turn({"ours": ours}, ROUNDS)
     slow = (await in_turn({"theirs": theirs}, THEIR_ROUNDS, warm_up=1))["theirs"]

@@ -20,7 +20,7 @@ from time import perf_counter
 from typing import Any, Literal, TypeAlias
 
 from tests.benchmarks.lean_client import LeanClient, lean_client
-from tests.benchmarks.measuring import Figure, ForgetTarget, ms
+from tests.benchmarks.measuring import Figure, Target, ms
 from tests.benchmarks.texts import journal
 from tests.e2e.support import Served, serving
 from tests.neo4j_server import Neo4jServer
@@ -116,11 +116,9 @@ def _told(size: Size, backend: Backend, alone: Load, many: Load, speeds: dict[in
             f"{slowest[1]:.2f} s",
             f"{_LONGEST:g} s",
             slowest[1] / _LONGEST,
-            ForgetTarget("<=", 1),
+            Target("<=", 1),
         ),
-        Figure(
-            "errors of these calls", f"{many.errors.total()}", "0", float(many.errors.total()), ForgetTarget("<=", 0)
-        ),
+        Figure("errors of these calls", f"{many.errors.total()}", "0", float(many.errors.total()), Target("<=", 0)),
         Figure(
             f"{size.people} people as fast as they are answered, 2 workers against 1, {backend}",
             shown[2],

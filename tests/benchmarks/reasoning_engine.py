@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import networkx as nx
 import numpy as np
-from tests.benchmarks.measuring import Figure, ForgetTarget, ms
+from tests.benchmarks.measuring import Figure, Target, ms
 
 from graphiti_pkm.capabilities.scratch.algorithms import analyses
 from graphiti_pkm.capabilities.scratch.algorithms.paths import cheapest_path, distances, shortest_path
@@ -33,7 +33,7 @@ PIVOTS = 4
 _PAIRS = 100
 """Of nodes, in each round of the shortest paths."""
 _ROUNDS = 3
-_AIM = ForgetTarget(">=", 10)
+_AIM = Target(">=", 10)
 
 
 @dataclass(frozen=True)

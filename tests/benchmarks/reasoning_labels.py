@@ -10,7 +10,7 @@ from statistics import quantiles
 from time import process_time
 
 from mcp.client import Client
-from tests.benchmarks.measuring import Figure, ForgetTarget, ms
+from tests.benchmarks.measuring import Figure, Target, ms
 from tests.benchmarks.world import call, client_of, memory
 
 from graphiti_pkm.bootstrap import Memory
@@ -58,7 +58,7 @@ async def figures(*, quick: bool) -> list[Figure]:
         said = [" ".join(words).lower() for words in names]
         otherwise = [f"the {a.lower()} {c.lower()} of {b.lower()}" for a, b, c in names]
         found = [
-            await _edges(client, said, nodes, ONE_BY_ONE, "by natural labels", ForgetTarget(">=", 20)),
+            await _edges(client, said, nodes, ONE_BY_ONE, "by natural labels", Target(">=", 20)),
             await _edges(client, otherwise, BATCH, BY_MEANING, "whose ends are found by meaning", None),
             *await _look_up(opened, client, alone, names, LOOK_UPS // (4 if quick else 1)),
         ]
@@ -66,9 +66,7 @@ async def figures(*, quick: bool) -> list[Figure]:
         return found
 
 
-async def _edges(
-    client: Client, texts: list[str], edges: int, sample: int, what: str, aim: ForgetTarget | None
-) -> Figure:
+async def _edges(client: Client, texts: list[str], edges: int, sample: int, what: str, aim: Target | None) -> Figure:
     ends = [(source, texts[(at * 7 + 1) % len(texts)]) for at, source in enumerate(texts)]
     together = [{"source": source, "target": target, "relation": "calls"} for source, target in ends[:edges]]
     apart = [{"source": target, "target": source, "relation": "is called by"} for source, target in ends[-sample:]]
@@ -106,6 +104,6 @@ async def _look_up(
     ours, through, theirs = (quantiles(times, n=20)[-1] for times in taken.values())
     name = f"find_node{{}} by meaning among {len(names):,} nodes, p95 of {rounds}, against one embedding call"
     return [
-        Figure(name.format(""), ms(ours), ms(theirs), ours / theirs, ForgetTarget("<=", 1.5)),
+        Figure(name.format(""), ms(ours), ms(theirs), ours / theirs, Target("<=", 1.5)),
         Figure(name.format(" and the client's part of MCP"), ms(through), ms(theirs), through / theirs),
     ]

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.benchmarks.measuring import Figure, ForgetTarget, in_turn, ms
+from tests.benchmarks.measuring import Figure, Target, in_turn, ms
 from tests.benchmarks.stdio import StdioServer
 from tests.benchmarks.world import data_directory
 
@@ -30,7 +30,7 @@ async def figures() -> list[Figure]:
         taken = await in_turn({"ours": start_ours, "bare": start_bare}, ROUNDS)
         ratio = taken["ours"].p50 / taken["bare"].p50
         what = f"start to answered tools/list over stdio, {tools} tools"
-        return [Figure(what, ms(taken["ours"].p50), ms(taken["bare"].p50), ratio, ForgetTarget("<=", 1.1))]
+        return [Figure(what, ms(taken["ours"].p50), ms(taken["bare"].p50), ratio, Target("<=", 1.1))]
 
 
 def _listed(command: Sequence[str]) -> list[object]:

@@ -12,7 +12,7 @@ from time import perf_counter
 
 import numpy as np
 from tests.benchmarks.large_world import Vectors, load
-from tests.benchmarks.measuring import Figure, ForgetTarget, Side, Times, in_turn, ms
+from tests.benchmarks.measuring import Figure, Side, Target, Times, in_turn, ms
 from tests.benchmarks.startup import COMMAND
 from tests.benchmarks.stdio import StdioServer
 from tests.benchmarks.world import data_directory
@@ -103,7 +103,7 @@ def _cold_start(directory: Path, size: int) -> Figure:
         taken = perf_counter() - begun
         server.close()
     what = f"cold start with {size:,} facts and as many passages, to the first answer of search_memory_facts"
-    return Figure(f"{what}, against 20 s", _seconds(taken), "20 s", taken / 20, ForgetTarget("<=", 1.0))
+    return Figure(f"{what}, against 20 s", _seconds(taken), "20 s", taken / 20, Target("<=", 1.0))
 
 
 def _both(times: Times) -> str:

@@ -8,7 +8,7 @@ from datetime import timedelta
 from itertools import count
 from typing import Any
 
-from tests.benchmarks.measuring import Figure, ForgetTarget, Side, Times, in_turn, ms
+from tests.benchmarks.measuring import Figure, Side, Target, Times, in_turn, ms
 from tests.benchmarks.world import call, client_of, memory
 from tests.builders import RECORDED, a_fact, a_write, an_entity
 
@@ -106,4 +106,4 @@ def _sides(client: Any, land: Land) -> dict[str, Side]:
 def _figure(kind: str, big: Times, small: Times, sizes: Sequence[int]) -> Figure:
     more, less = (statistics.quantiles(times.milliseconds, n=20)[-1] for times in (big, small))
     what = f"{kind}, {sizes[-1]:,} facts against {sizes[0]:,}, p95"
-    return Figure(what, ms(more), ms(less), more / less, ForgetTarget("<=", 2.0))
+    return Figure(what, ms(more), ms(less), more / less, Target("<=", 2.0))

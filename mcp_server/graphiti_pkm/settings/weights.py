@@ -21,7 +21,7 @@ class EpisodeWeights(BaseModel):
     day: float = Field(default=0.1, ge=0, le=10)
     """The best other episodes of the same day."""
 
-    message: float = Field(default=0.67, ge=0, le=1)
+    message: float = Field(default=0.75, ge=0, le=1)
     """Words as a part of words and meaning together, of messages: short episodes that follow one another."""
 
     def of_messages(self) -> "EpisodeWeights":
