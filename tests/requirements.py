@@ -13,9 +13,9 @@ def _rows(prefix: str, *numbers: int | range) -> list[str]:
 
 
 ROWS: frozenset[str] = frozenset(
-    _rows("B-", range(1, 22), range(23, 44), 48, 49)
+    _rows("B-", range(1, 22), range(23, 45), 48, 49)
     + _rows("M-", range(60, 70))
-    + _rows("C", 1, 2, 8, 9)
+    + _rows("C", range(1, 10), 23)
     + _rows("T", 1, 6, 9, range(11, 15))
     + _rows("E-", 7, 43, 61)
     + _rows("E-", range(1, 6), 8, 9, 10, 13, 37, 40, 44, 46, 93, 95, range(101, 106))  # what scratch graphs are for
@@ -24,9 +24,9 @@ ROWS: frozenset[str] = frozenset(
     + _rows("C", 16, range(17, 23), 24, 25, 27, 28, 31, 41, range(43, 46), range(51, 57))
     + _rows("K-", range(1, 5), range(7, 12), 50)
     + _rows("E-", 11, 12, 14, 15, 32, 50, range(67, 74), 75, 94, 97)  # analyses
-    + _rows("M-", 2, 3, 4, 5, 10, 11, 12, 16, range(18, 25), range(26, 33))  # projects
+    + _rows("M-", 2, 3, 4, 5, 10, 11, 12, range(16, 25), range(26, 34))  # projects
     + _rows("M-", range(34, 40), range(41, 60))
-    + _rows("M-", 74, 75, 76, 77, 79, 100, 102, 104, 107, 108, 109, 110)
+    + _rows("M-", range(74, 80), 100, 102, 104, 105, 107, 108, 109, 110)
     + _rows("C", 26)
     + _rows("T", 40, 41, range(45, 51))
     + _rows("T", 65, 73)
@@ -307,6 +307,7 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
     },
     "integration/test_store_vectors.py": {
         "test_another_dimension_gets_an_index_of_its_own": "C51 T42",
+        "test_the_indexes_have_the_models_dimension_and_compare_by_cosine": "M-78",
     },
     "integration/test_takeover.py": {
         "test_what_a_killed_server_was_reading_another_reads_and_the_first_drops_when_it_is_back": "T24",
@@ -342,7 +343,7 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
         "test_the_limits_are_those_of_the_other_server": "B-24 B-26",
         "test_a_search_of_a_dense_graph_is_bounded": "B-08 B-15 B-49",
         "test_relations_are_only_those_among_the_named_entities": "B-29 B-30 B-31",
-        "test_an_entity_fetched_alone_says_how_many_relations_it_has": "T09 B-28",
+        "test_an_entity_fetched_alone_says_how_many_relations_it_has": "T09 B-28 C23",
         "test_names_beyond_the_limit_are_cut_in_the_order_asked": "B-32 B-35 T01",
         "test_unknown_names_are_told_and_equal_ones_count_once": "B-33 B-34",
         "test_a_name_is_matched_exactly_in_its_spelling": "B-27",
@@ -357,6 +358,8 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
         "test_the_tools_are_listed_only_where_the_toolset_is_on": "B-06 B-23 M-63",
         "test_there_is_no_read_graph_and_what_replaces_it_is_told": "B-20 B-21 C01",
         "test_the_description_says_when_to_use_which": "B-37",
+        "test_the_description_of_create_entities_leads_to_add_memory_for_what_was_said": "M-105",
+        "test_an_observation_moves_when_an_entity_was_last_mentioned_and_reading_does_not": "M-17",
     },
     "protocol/test_definitions.py": {
         "test_every_definition_equals_its_snapshot": "G-55 G-61",
@@ -411,6 +414,7 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
         "test_what_happened_in_a_period_comes_in_order_and_an_entry_leads_to_its_entities_and_back": "M-04 M-26 M-31",
         "test_a_later_question_finds_entries_by_meaning_with_the_entities_that_matter": "M-110 M-49",
         "test_bad_input_is_an_error_that_says_what_fits_and_stores_nothing": "M-36 M-43",
+        "test_what_add_memory_and_create_entry_store_is_found_alike": "C03",
     },
     "protocol/test_reasoning_edges.py": {
         "test_a_relation_is_one_call_in_natural_names": "E-04",
@@ -556,7 +560,7 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
         "test_known_names_are_linked_unless_no_entities_are_to_be_extracted": "M-38",
         "test_with_a_model_an_entry_is_queued_for_it_unless_none_is_to_read_it": "M-38 M-41",
         "test_the_context_is_the_newest_page_in_order_of_time_and_pages_on_to_older_ones": "M-52 M-27",
-        "test_a_late_entry_with_an_older_date_comes_in_its_place": "M-30 T49",
+        "test_a_late_entry_with_an_older_date_comes_in_its_place": "M-30 T49 C05",
         "test_an_unknown_name_gives_near_ones_and_a_uuid_and_me_are_known": "M-51 T50",
     },
     "unit/capabilities/projects/test_entry_search.py": {
@@ -571,6 +575,7 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
         "test_what_the_project_says_itself_is_primary_and_the_rest_secondary_above_the_threshold": "M-54 M-57 M-58",
         "test_without_cross_project_secondary_is_empty": "M-56 T48",
         "test_scores_fade_with_time_and_a_pin_lifts_them": "M-18 M-29 M-100",
+        "test_one_entity_matters_to_two_projects_of_a_group_and_no_score_is_stored": "C06 C07",
     },
     "unit/capabilities/projects/test_projects.py": {
         "test_a_project_is_one_write_an_entity_and_a_fact_of_its_status": "M-19 M-20 M-21",
@@ -699,6 +704,7 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
     "unit/docs/test_docker.py": {
         "test_the_example_of_env_help_and_documentation_name_every_setting_and_no_other": "M-82",
         "test_files_with_secrets_are_ignored_by_git": "M-83",
+        "test_the_image_is_tagged_with_this_version": "B-44",
     },
     "unit/docs/test_docs.py": {
         "test_the_readme_names_every_setting_and_no_other": "M-82",
@@ -764,6 +770,10 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
     },
     "unit/toolkit/test_rendering.py": {
         "test_content_is_shown_as_it_is": "M-07",
+    },
+    "unit/storage/graph/test_what_is_stored.py": {
+        "test_a_mention_is_stored_once_and_neither_a_chain_of_entries_nor_a_score": "C04 C05",
+        "test_server_models_and_embedding_have_modules_of_their_own_and_no_cypher": "M-33",
     },
 }
 """File and test, and the rows it shows."""

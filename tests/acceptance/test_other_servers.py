@@ -1,10 +1,12 @@
 """Calls as clients of two other memory servers send them, against ours over the wire.
 
-Their own suites stay out of here. These calls follow mcp-neo4j-memory's integration tests and the reference server's
-tests: the same arguments, the same fields looked at. The prompts are those of both READMEs.
+Their own suites stay out of here; ``python -m tests.outside`` runs them from a copy. These calls follow
+mcp-neo4j-memory's integration tests and the reference server's tests: the same arguments, the same fields looked at.
+The prompts are those of both READMEs, word for word.
 """
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from tests.e2e.support import call, over_stdio
 from tests.integration.planted import files_with
 from tests.protocol.support import text
 
+PROMPTS = Path(__file__).parents[1] / "data" / "other_servers"
 pytestmark = pytest.mark.timeout(300)
 
 ALICE = {"name": "Alice", "type": "Person", "observations": ["Likes reading", "Works at Company X"]}
@@ -112,44 +115,89 @@ async def test_a_client_of_the_reference_server_is_answered_as_there(data_dir: P
         await reference_server(client)
 
 
+def prompt_of(server: str) -> str:
+    """Word for word as in their README."""
+    return (PROMPTS / f"{server}_prompt.txt").read_text(encoding="utf-8")
+
+
 async def test_the_prompt_of_the_reference_servers_readme_works_unchanged(data_dir: Path) -> None:
-    """default_user is looked up first, "Remembering..."; what is new is then written in three calls."""
-    async with over_stdio(data_dir, toolsets="reference", person="default_user") as client:
-        assert await call(client, "search_nodes", query="default_user") == {"entities": [], "relations": []}
-        people = [
-            {"name": "default_user", "entityType": "person", "observations": ["prefers short answers"]},
-            {"name": "Tidewater", "entityType": "organization", "observations": ["builds ferries"]},
-        ]
-        assert len((await call(client, "create_entities", entities=people))["entities"]) == 2
-        works = {"from": "default_user", "to": "Tidewater", "relationType": "works at"}
-        assert (await call(client, "create_relations", relations=[works]))["relations"] == [works]
-        facts = [{"entityName": "default_user", "contents": ["speaks Spanish", "graduated in 2019"]}]
-        await call(client, "add_observations", observations=facts)
-    async with over_stdio(data_dir, toolsets="reference", person="default_user") as client:
-        graph = await call(client, "search_nodes", query="default_user")
-        assert named(graph)["default_user"]["observations"][0] == "prefers short answers"
-        assert graph["relations"] == [works]
-    async with over_stdio(data_dir, toolsets="memory", person="default_user") as client:
+    """The caller does what each step of the prompt asks for, in its words; the next day it remembers all of it."""
+    steps = re.split(r"\n\n(?=\d\. )", prompt_of("reference"))[1:]
+    assert [re.match(r"\d\. ([^:\n]*)", step)[1] for step in steps] == [  # type: ignore[index]
+        "User Identification",
+        "Memory Retrieval",
+        "Memory",
+        "Memory Update",
+    ]
+    (user,) = re.findall(r"interacting with (\w+)", steps[0])
+    categories = re.findall(r"[a-e]\) (.*)", steps[2])
+    assert len(categories) == 5
+    people = [{"name": one, "entityType": "person", "observations": []} for one in (user, "Ines", "Ruben")]
+    company = {"name": "Tidewater", "entityType": "recurring organization", "observations": ["builds ferries"]}
+    works = {"from": user, "to": "Tidewater", "relationType": "works at"}
+    related = [
+        works,
+        {"from": user, "to": "Ines", "relationType": "is a friend of"},
+        {"from": "Ines", "to": "Ruben", "relationType": "is the sister of"},
+    ]
+    async with over_stdio(data_dir, toolsets="reference", person=user) as client:
+        assert await call(client, "search_nodes", query=user) == {"entities": [], "relations": []}
+        created = await call(client, "create_entities", entities=[*people, company])
+        assert created["entities"] == [*people, company]
+        assert (await call(client, "create_relations", relations=related))["relations"] == related
+        facts = [{"entityName": user, "contents": categories}]
+        added = await call(client, "add_observations", observations=facts)
+        assert added["results"] == [{"entityName": user, "addedObservations": categories}]
+    async with over_stdio(data_dir, toolsets="reference", person=user) as client:
+        graph = await call(client, "search_nodes", query=user)
+        assert named(graph)[user]["observations"] == categories
+        assert works in graph["relations"]
+        assert related[2] not in graph["relations"]
+        further = await call(client, "open_nodes", names=["Ines"])
+        assert related[2] in further["relations"]
+        for category in categories:
+            assert user in named(await call(client, "search_nodes", query=category.partition(" (")[0]))
+    async with over_stdio(data_dir, toolsets="memory", person=user) as client:
         page = await call(client, "get_entity_connections", entity_uuid="me")
-        assert {fact["fact"] for fact in page["facts"]} >= {"speaks Spanish", "default_user works at Tidewater"}
+        assert {fact["fact"] for fact in page["facts"]} >= {*categories, f"{user} works at Tidewater"}
 
 
 async def test_the_prompt_of_mcp_neo4j_memorys_readme_works_unchanged(data_dir: Path) -> None:
-    """Its example conversation, and the questions of the next day."""
+    """The README says that the caller answers its message with create_entities and create_relations."""
+    sentences = prompt_of("neo4j").strip().splitlines()
+    colleagues = re.findall(r"(\w+) \(([\w ]+, \w+)\)", sentences[1])
+    assert [name for name, _ in colleagues] == ["Andreas", "Oskar"]
+    (me, home, employer, country) = re.findall(
+        r"I, (\w+), living in (\w+), \w+ work at (\w+) which is headquartered in (\w+)", sentences[1]
+    )[0]
+    people = [{"name": name, "type": "Person", "observations": [sentences[2]]} for name, _ in colleagues]
+    places = [
+        {"name": name, "type": "Location", "observations": []} for name in (home, country, *dict(colleagues).values())
+    ]
+    sent = [
+        {"name": me, "type": "Person", "observations": sentences[1:]},
+        {"name": employer, "type": "Company", "observations": []},
+        *people,
+        *places,
+    ]
+    related = [
+        {"source": me, "target": employer, "relationType": "WORKS_AT"},
+        {"source": me, "target": home, "relationType": "LIVES_IN"},
+        {"source": employer, "target": country, "relationType": "HEADQUARTERED_IN"},
+        *({"source": name, "target": employer, "relationType": "WORKS_AT"} for name, _ in colleagues),
+        *({"source": name, "target": place, "relationType": "LIVES_IN"} for name, place in colleagues),
+    ]
     async with over_stdio(data_dir, toolsets="compat") as client:
-        people = [
-            {"name": "Memory", "type": "Concept", "observations": ["Related to the Neo4j knowledge graph"]},
-            {"name": "Joe", "type": "Person", "observations": ["Works on memory servers"]},
-        ]
-        await call(client, "create_entities", entities=people)
-        await call(
-            client, "create_relations", relations=[{"source": "Joe", "target": "Memory", "relationType": "BUILDS"}]
-        )
+        created = await call(client, "create_entities", entities=sent)
+        assert [one["name"] for one in created["result"]] == [one["name"] for one in sent]
+        answer = await call(client, "create_relations", relations=related)
+        assert (answer["result"], answer["failed"]) == (related, [])
     async with over_stdio(data_dir, toolsets="compat") as client:
-        graph = await call(client, "search_memories", query="memory servers")
-        assert "Joe" in named(graph)
-        joe = await call(client, "find_memories_by_name", names=["Joe", "Memory"])
-        assert joe["relations"] == [{"source": "Joe", "target": "Memory", "relationType": "BUILDS"}]
+        graph = await call(client, "search_memories", query="who works in Developer Relations")
+        assert {me, "Andreas", "Oskar"} <= named(graph).keys()
+        assert named(graph)[me]["observations"] == sentences[1:]
+        known = await call(client, "find_memories_by_name", names=[one["name"] for one in sent])
+        assert sorted(map(str, known["relations"])) == sorted(map(str, related))
 
 
 @pytest.mark.parametrize("kind", ["entity", "query"])

@@ -122,6 +122,16 @@ async def test_an_episode_is_found_by_its_best_passage_through_an_index(large: V
     assert len(found) == 10
 
 
+async def test_the_indexes_have_the_models_dimension_and_compare_by_cosine(large: VectorWorld) -> None:
+    text = """SHOW VECTOR INDEXES YIELD labelsOrTypes, properties, options
+      RETURN labelsOrTypes AS labels, properties, options.indexConfig AS config"""
+    (found,) = await (await large.store.database()).read(Query("test", text, {}))
+    configs = {(*row["labels"], *row["properties"]): row["config"] for row in found}
+    config = configs["Passage", "embedding"]
+    assert config["vector.dimensions"] == len(large.vector())
+    assert str(config["vector.similarity_function"]).lower() == "cosine"
+
+
 async def test_a_small_group_is_never_searched_through_an_index(large: VectorWorld) -> None:
     query = large.vector()
     own = [record for record in large.facts if record.group_id == SMALL]

@@ -535,6 +535,27 @@ async def test_there_is_no_read_graph_and_what_replaces_it_is_told(filled: Clien
     assert {"search_memories", "find_memories_by_name", "get_entity_connections"} <= set(line.replace(".", "").split())
 
 
+async def test_the_description_of_create_entities_leads_to_add_memory_for_what_was_said() -> None:
+    told = (await definition_named("create_entities"))["description"]
+    assert "For what was said, with dates or with what it replaces, use add_memory instead" in " ".join(told.split())
+
+
+async def test_an_observation_moves_when_an_entity_was_last_mentioned_and_reading_does_not() -> None:
+    world = classic_world("memory", "compat")
+    async with world.connect() as client:
+
+        async def last() -> str:
+            world.clock.advance(seconds=60)
+            (entity,) = (await found(client, "Alice"))["entities"]
+            return str((await call(client, "get_entity_timeline", entity_uuid=entity["uuid"]))["last_mention"])
+
+        await call(client, "create_entities", entities=[ALICE])
+        before = await last()
+        assert await last() == before
+        await call(client, "add_observations", observations=[{"entityName": "Alice", "observations": ["is kind"]}])
+        assert await last() > before
+
+
 async def test_the_description_says_when_to_use_which() -> None:
     told = (await definition_named("find_memories_by_name"))["description"]
     for word in ("exact", "search_memories", "among the returned entities", "limit matters when many names"):

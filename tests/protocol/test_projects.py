@@ -121,6 +121,25 @@ async def test_what_happened_in_a_period_comes_in_order_and_an_entry_leads_to_it
         assert entry in [one["entry_id"] for one in back["entries"]]
 
 
+async def test_what_add_memory_and_create_entry_store_is_found_alike() -> None:
+    """One kind of episode; only the searches of entries ask for the record that an entry has besides."""
+    async with World(EVERYTHING, writes_really=True).connect() as client:
+        bea = [{"name": "Bea"}]
+        note = {"name": "note", "episode_body": "Bea rows on Mondays.", "entities": bea}
+        said = answered(await client.call_tool("add_memory", note))
+        entry = answered(await client.call_tool("create_entry", {"content": "Bea rows in May.", "entities": bea}))
+        both = {said["episode_uuid"], entry["entry_id"]}
+        asked: list[tuple[str, dict[str, Any]]] = [
+            ("get_episodes", {}),
+            ("search_episodes", {"query": "rows"}),
+            ("get_entity_timeline", {"entity_uuid": entry["entities"][0]["uuid"]}),
+        ]
+        for tool, arguments in asked:
+            answer = answered(await client.call_tool(tool, arguments))
+            listed = answer.get("episodes") or answer.get("results") or answer.get("timeline")
+            assert {one["uuid"] for one in listed} == both, tool
+
+
 async def test_a_later_question_finds_entries_by_meaning_with_the_entities_that_matter() -> None:
     async with World(EVERYTHING, writes_really=True).connect() as client:
         await two_projects(client)

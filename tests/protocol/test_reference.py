@@ -62,7 +62,8 @@ async def test_one_unknown_name_refuses_the_whole_call(filled: Client, world: Wo
         ),
     ]
     for tool, arguments in calls:
-        assert "No entity is called: Nobody. Nothing was stored." in error_of(await filled.call_tool(tool, arguments))
+        told = error_of(await filled.call_tool(tool, arguments))
+        assert "Entity with name Nobody not found. Nothing was stored." in told
     assert world.graph.tables.facts == before
 
 
@@ -105,6 +106,24 @@ async def test_deletions_answer_in_the_sentences_of_the_other_server(filled: Cli
     assert entity == {"success": True, "message": "Entities deleted successfully"}
     left = await call(filled, "search_nodes", query="")
     assert left == {"entities": [ACME, {**BOB, "observations": []}], "relations": []}
+
+
+async def test_several_unknown_names_are_all_told(filled: Client) -> None:
+    sent = [{"entityName": name, "contents": ["y"]} for name in ("Nobody", "Bob", "Noone")]
+    told = error_of(await filled.call_tool("add_observations", {"observations": sent}))
+    assert "Entities with the names Nobody, Noone not found. Nothing was stored." in told
+
+
+async def test_an_empty_list_is_answered_with_nothing_as_by_the_other_server(filled: Client, world: World) -> None:
+    before = len(world.graph.tables.episodes), len(world.graph.tables.facts)
+    assert await call(filled, "create_entities", entities=[]) == {"entities": []}
+    assert await call(filled, "create_relations", relations=[]) == {"relations": []}
+    assert await call(filled, "add_observations", observations=[]) == {"results": []}
+    assert await call(filled, "open_nodes", names=[]) == {"entities": [], "relations": []}
+    deletions = {"delete_entities": "entityNames", "delete_relations": "relations", "delete_observations": "deletions"}
+    for tool, argument in deletions.items():
+        assert (await call(filled, tool, **{argument: []}))["success"] is True
+    assert (len(world.graph.tables.episodes), len(world.graph.tables.facts)) == before
 
 
 async def test_the_spellings_of_compat_are_taken_as_well(client: Client) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.outside.__main__ import LEFT_OUT_NEO4J, LEFT_OUT_REFERENCE
 
 from graphiti_pkm.capabilities.compat.requests import FindMemoriesByName, SearchMemories
 
@@ -71,3 +72,10 @@ def test_the_page_has_the_limits_and_the_steps_of_the_inspector() -> None:
         default, least, most = limits(name)
         assert re.search(rf"\| `{name}` \|.*`limit` {default} \({least} to {most}\)", PAGE)
     assert "npx @modelcontextprotocol/inspector graphiti-pkm serve --toolsets compat" in PAGE
+
+
+def test_the_page_lists_each_test_of_the_other_servers_that_is_left_out() -> None:
+    listed = PAGE.partition("Left out, besides")[2].partition("\nA session")[0]
+    for name in (*LEFT_OUT_NEO4J, *LEFT_OUT_REFERENCE):
+        assert f"`{name}`" in listed
+    assert len(re.findall(r"`(?:test_|should )[^`]*`", listed)) == len(LEFT_OUT_NEO4J) + len(LEFT_OUT_REFERENCE)

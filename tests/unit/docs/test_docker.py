@@ -180,6 +180,9 @@ def test_the_image_is_tagged_with_this_version() -> None:
     assert version is not None
     assert yaml.safe_load(COMPOSE)["services"]["memory"]["image"] == f"graphiti-pkm:{version[1]}"
     assert f"-t graphiti-pkm:{version[1]} " in DOCKERFILE
+    pages = [ROOT / "README.md", *(ROOT / "DOCS").glob("*.md")]
+    named = re.findall(r"graphiti-pkm(?::|==|@)(\d[\w.]*)", "\n".join(page.read_text("utf-8") for page in pages))
+    assert set(named) == {version[1]}
 
 
 def test_what_librechats_configuration_takes_from_its_environment_is_in_the_example_and_empty() -> None:

@@ -110,11 +110,15 @@ class ClassicDeleting:
 
     async def delete_reference_entities(self, caller: Caller, request: DeleteReferenceEntities) -> ReferenceDeleted:
         """As ``delete_entities``."""
+        if not request.entityNames:
+            return self._reference(caller, ENTITIES, Gone())
         group = self._groups.one(caller, None)
         return self._reference(caller, ENTITIES, await self._entities(caller, group, request.entityNames))
 
     async def delete_reference_relations(self, caller: Caller, request: DeleteReferenceRelations) -> ReferenceDeleted:
         """As ``delete_relations``."""
+        if not request.relations:
+            return self._reference(caller, RELATIONS, Gone())
         sent = [Relation(one.source, one.target, one.relationType) for one in request.relations]
         group = self._groups.one(caller, None)
         return self._reference(caller, RELATIONS, await self._relations(caller, group, sent))
@@ -123,6 +127,8 @@ class ClassicDeleting:
         self, caller: Caller, request: DeleteReferenceObservations
     ) -> ReferenceDeleted:
         """As ``delete_observations``."""
+        if not request.deletions:
+            return self._reference(caller, OBSERVATIONS, Gone())
         sent = [(one.entityName, one.observations) for one in request.deletions]
         group = self._groups.one(caller, None)
         return self._reference(caller, OBSERVATIONS, await self._observations(caller, group, sent))

@@ -125,7 +125,9 @@ class ClassicReading:
     async def find_memories_by_name(self, caller: Caller, request: FindMemoriesByName) -> KnowledgeGraph:
         """The entities of exactly these names in the order asked, and the relations among them."""
         groups = self._groups.searched(caller, request.group_id)
-        asked = _checked(request.names)
+        asked = _exact(request.names)
+        if not asked:
+            raise InvalidInput("names is empty: give the exact names of the entities.")
         named = await self.named(caller, asked, groups)
         known = [name for name in asked if named[name]]
         entities: dict[str, Entity] = {}
@@ -152,7 +154,7 @@ class ClassicReading:
     async def open_nodes(self, caller: Caller, request: OpenReferenceNodes) -> ReferenceGraph:
         """The entities of exactly these names, and the relations that touch them."""
         groups = self._groups.searched(caller, None)
-        named = await self.named(caller, _checked(request.names), groups)
+        named = await self.named(caller, _exact(request.names), groups)
         entities = {one.uuid: one for found in named.values() for one in found}
         listed = list(entities.values())[:MOST_ENTITIES]
         return _reference_graph(await self.gathered(listed, groups, within=False), len(entities))
@@ -282,10 +284,8 @@ def _reference_graph(found: Gathered, total: int) -> ReferenceGraph:
     )
 
 
-def _checked(names: Sequence[str]) -> list[str]:
-    asked = list(dict.fromkeys(display_name(checked_text(f"names[{n}]", name)) for n, name in enumerate(names)))
-    if not any(asked):
-        raise InvalidInput("names is empty: give the exact names of the entities.")
+def _exact(names: Sequence[str]) -> list[str]:
+    asked = dict.fromkeys(display_name(checked_text(f"names[{n}]", name)) for n, name in enumerate(names))
     return [name for name in asked if name]
 
 

@@ -367,8 +367,9 @@ def _refuse_unknown(sent: Sent, planned: Planned) -> None:
     """Refuse the whole call of a strict server."""
     unknown = [*planned.not_found, *(getattr(one, end) for one, ends in planned.failed for end in ends)]
     if sent.is_strict and unknown:
-        shown = ", ".join(dict.fromkeys(unknown[:10]))
-        raise InvalidInput(f"No entity is called: {shown}. {_NOTHING} Create it first, or use its exact name.")
+        shown = list(dict.fromkeys(unknown))[:10]
+        named = f"Entity with name {shown[0]}" if len(shown) == 1 else f"Entities with the names {', '.join(shown)}"
+        raise InvalidInput(f"{named} not found. {_NOTHING} Create it first, or use its exact name.")
 
 
 def _mentions(episode_uuid: str, uuids: Iterable[str], moment: Moment) -> list[Mention]:
@@ -407,7 +408,7 @@ def _observations(sent: Iterable[tuple[str, Sequence[str]]]) -> tuple[Observed, 
 
 def _check(sent: Sent) -> None:
     """Refuse what cannot be stored as it is; nothing was stored then."""
-    if not (sent.entities or sent.relations or sent.observations):
+    if not (sent.is_strict or sent.entities or sent.relations or sent.observations):
         raise InvalidInput(f"The list is empty. {_NOTHING}")
     if len(sent.texts) > _MOST_SENTENCES or sum(map(len, sent.lines)) > _MOST_SAID:
         raise TooLarge(

@@ -114,6 +114,19 @@ async def test_scores_fade_with_time_and_a_pin_lifts_them() -> None:
     assert (pinned.name, pinned.terms.pin) == ("invoice parser", 1.0)
 
 
+async def test_one_entity_matters_to_two_projects_of_a_group_and_no_score_is_stored() -> None:
+    world = await office()
+    before = (dict(world.graph.tables.entities), dict(world.graph.tables.facts), len(world.written))
+    seen = {}
+    for project in ("Momento", "Other"):
+        answer = await world.memories_of(project, relevance_threshold=0)
+        (seen[project],) = [one for one in answer.primary if one.name == "JWT tokens"]
+    first, second = seen.values()
+    assert (first.uuid, first.projects) == (second.uuid, second.projects) == (first.uuid, ["Momento", "Other"])
+    assert (first.mentions, second.mentions) == (6, 4)
+    assert (dict(world.graph.tables.entities), dict(world.graph.tables.facts), len(world.written)) == before
+
+
 async def test_what_an_archived_project_alone_mentions_is_left_out() -> None:
     world = await office()
     await world.update("Other", status="archived")
