@@ -1,7 +1,7 @@
 """Dates told as periods, through the tools: how they were known, and by which filters they are found."""
 
 from collections.abc import AsyncIterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -24,9 +24,8 @@ async def tell(world: World, group: str, body: str, day: str, **fact: Any) -> di
 
 async def test_a_date_is_known_in_the_words_of_then(world: World) -> None:
     await tell(world, "known", "Until 2027.", "2026-01-05", relation="WORKS_AT", valid_at="2020", invalid_at="2027")
+    before = datetime.now(UTC)
     await tell(world, "known", "Until autumn.", "2026-02-05", relation="WORKS_AT", invalid_at="autumn 2027")
-    changes = await world.call("what_changed", since="2020", group_ids=["known"], kinds=["retired"])
-    before = datetime.fromisoformat(changes["changes"][0]["at"]) - timedelta(seconds=1)
 
     async def shown(**given: Any) -> tuple[str, str]:
         page = await world.call("search_memory_facts", edge_types=["WORKS_AT"], group_ids=["known"], **given)

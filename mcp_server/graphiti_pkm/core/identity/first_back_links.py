@@ -64,18 +64,28 @@ async def still_linked(
 
     The note may have declared the entity, so only the caller can unlink them.
     """
-    shorter: dict[str, set[str]] = {}
-    for name in new_names:
-        inside = {uuid for part in _parts_of(name.text) for uuid in known.mentioned(part)} - {name.entity_uuid}
-        shorter[name.entity_uuid] = shorter.get(name.entity_uuid, set()) | inside
-    pairs = [(one.episode_uuid, uuid) for one in mentions for uuid in sorted(shorter.get(one.entity_uuid, ()))]
-    linked = await graph.records.mentioned(pairs[:_MOST_STILL_LINKED]) if pairs else set()
+    made = list(mentions)
+    linked_now = {one.entity_uuid for one in made}
+    shorter = await in_thread(_inside, [name for name in new_names if name.entity_uuid in linked_now], known)
+    pairs = [(one.episode_uuid, uuid) for one in made for uuid in sorted(shorter.get(one.entity_uuid, ()))]
+    if not pairs:
+        return {}
+    linked = await graph.records.mentioned(pairs[:_MOST_STILL_LINKED])
     episodes = await graph.records.get_episodes(sorted({episode for episode, _ in linked}), [group_id])
     named = {one.uuid: await in_thread(known.mentioned, one.content) for one in episodes}
     found: dict[str, list[str]] = {}
     for episode, uuid in sorted(linked):
         if uuid not in named.get(episode, {uuid}):
             found.setdefault(uuid, []).append(episode)
+    return found
+
+
+def _inside(new_names: Iterable[Name], known: KnownNames) -> dict[str, set[str]]:
+    """By entity, the others that a part of one of its new names names."""
+    found: dict[str, set[str]] = {}
+    for name in new_names:
+        others = {uuid for part in _parts_of(name.text) for uuid in known.mentioned(part)} - {name.entity_uuid}
+        found.setdefault(name.entity_uuid, set()).update(others)
     return found
 
 
