@@ -21,13 +21,5 @@ class EpisodeWeights(BaseModel):
     day: float = Field(default=0.1, ge=0, le=10)
     """The best other episodes of the same day."""
 
-    message: float = Field(default=0.75, ge=0, le=1)
-    """Words as a part of words and meaning together, of messages: short episodes that follow one another."""
-
-    def of_messages(self) -> "EpisodeWeights":
-        """The same for messages: as much in all, more of it for words."""
-        both = self.words + self.meaning
-        return self.model_copy(update={"words": both * self.message, "meaning": both * (1 - self.message)})
-
     def __str__(self) -> str:
         return ",".join(f"{name}={value:g}" for name, value in self)

@@ -115,15 +115,13 @@ class EpisodeCandidates:
             counts |= holding
             found |= {uuid: more[uuid] for uuid in holding}
         places |= {uuid: one.place for uuid, one in found.items()}
-        messages = await self._messages(counts, stems, wanted, places)
-        counts |= {uuid: one for uuid, one in messages.items() if one.counts}
+        counts |= await self._with_the_one_before(counts, stems, wanted, places)
         signs = Signs(
             words=word_shares(terms, counts),
             cosines=_cosines(places, hits, near),
             dates=self._dates(places, periods),
         )
-        talk = messages if query.vector is not None else {}
-        own = {uuid: score for uuid, score in own_scores(signs, self._weights, talk).items() if uuid in places}
+        own = {uuid: score for uuid, score in own_scores(signs, self._weights).items() if uuid in places}
         if named:
             own = await self._with_entities(own, named)
         possible = possible_score(
@@ -133,30 +131,21 @@ class EpisodeCandidates:
         shown = {uuid: hit for uuid, hit in hits.items() if hit.end}
         return Found(with_surroundings(own, around, self._weights, possible), is_cut, shown)
 
-    async def _messages(
-        self,
-        counts: Mapping[str, StemCounts],
-        stems: Sequence[str],
-        wanted: EpisodeFilter,
-        places: dict[str, Place],
+    async def _with_the_one_before(
+        self, counts: Mapping[str, StemCounts], stems: Sequence[str], wanted: EpisodeFilter, places: dict[str, Place]
     ) -> dict[str, StemCounts]:
-        """The messages among the candidates, each with its counts of words and those of the one before it.
+        """Counts of words of messages together with those of the message before, where that has some.
 
-        A message leans on the one before it, so the one after a candidate with words becomes one, with its ``places``.
+        Those that were no candidates become some, with their ``places``.
         """
-        groups = wanted.group_ids
-        steps = await self._neighbours.messages(list(places), groups, _SHORT, _SOON, wanted.recorded_until)
-        before = {step.next: uuid for uuid, step in steps.items() if uuid in counts and step.next is not None}
-        unread = [uuid for uuid in before if uuid not in places]
-        read = await self._graph.search.episode_words(unread, stems, (), groups)
-        new = {uuid: one for uuid, one in read.items() if _may_join(one.place, wanted)}
+        steps = await self._neighbours.messages(list(counts), wanted.group_ids, _SHORT, _SOON, wanted.recorded_until)
+        before = {step.next: uuid for uuid, step in steps.items() if step.next is not None}
+        unread = [uuid for uuid in before if uuid not in counts]
+        read = await self._graph.search.episode_words(unread, stems, (), wanted.group_ids)
+        new = {uuid: one for uuid, one in read.items() if uuid in places or _may_join(one.place, wanted)}
         places |= {uuid: one.place for uuid, one in new.items()}
         own = {**counts, **{uuid: one.counts for uuid, one in new.items()}}
-        none = StemCounts(0, {})
-        return {
-            uuid: joined(counts[before[uuid]], own.get(uuid, none)) if uuid in before else own.get(uuid, none)
-            for uuid in (*steps, *new)
-        }
+        return {uuid: joined(counts[first], own[uuid]) for uuid, first in before.items() if uuid in own}
 
     async def _near(self, query: Query, wanted: EpisodeFilter, limit: int) -> dict[str, EpisodeHit]:
         return await self._graph.search.nearest_episodes(query.vector, wanted, limit) if query.vector else {}

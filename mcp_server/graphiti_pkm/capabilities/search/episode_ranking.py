@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Container, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from graphiti_pkm.core.model.places import Steps
@@ -85,19 +85,18 @@ def word_shares(terms: Sequence[str], counts: Mapping[str, StemCounts]) -> dict[
     return shares
 
 
-def own_scores(signs: Signs, weights: EpisodeWeights, messages: Container[str] = ()) -> dict[str, float]:
-    """The weighted sum of what speaks for each episode itself; ``messages`` have weights of their own."""
-    of_messages = weights.of_messages()
+def own_scores(signs: Signs, weights: EpisodeWeights) -> dict[str, float]:
+    """The weighted sum of what speaks for each episode itself."""
     weighed = (
-        (signs.words, weights.words, of_messages.words),
-        (signs.cosines, weights.meaning, of_messages.meaning),
-        (signs.dates, weights.date, weights.date),
-        (signs.entities, weights.entity, weights.entity),
+        (signs.words, weights.words),
+        (signs.cosines, weights.meaning),
+        (signs.dates, weights.date),
+        (signs.entities, weights.entity),
     )
     scores: dict[str, float] = defaultdict(float)
-    for sign, weight, of_message in weighed:
+    for sign, weight in weighed:
         for uuid, value in sign.items():
-            scores[uuid] += (of_message if uuid in messages else weight) * value
+            scores[uuid] += weight * value
     return dict(scores)
 
 
