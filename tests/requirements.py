@@ -24,7 +24,7 @@ ROWS: frozenset[str] = frozenset(
     + _rows("C", 16, range(17, 23), 24, 25, 27, 28, 31, 41, range(43, 46), range(51, 57))
     + _rows("K-", range(1, 5), range(7, 12), 50)
     + _rows("E-", 11, 12, 14, 15, 32, 50, range(67, 74), 75, 94, 97)  # analyses
-    + _rows("M-", 2, 3, 4, 5, 10, 11, 12, range(16, 25), range(26, 34))  # projects
+    + _rows("M-", range(1, 6), 10, 11, 12, range(15, 34))  # projects
     + _rows("M-", range(34, 40), range(41, 60))
     + _rows("M-", range(74, 80), 100, 102, 104, 105, 107, 108, 109, 110)
     + _rows("C", 26)
@@ -328,6 +328,7 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
         "test_a_call_is_logged_with_tool_duration_counts_and_groups": "G-78",
     },
     "protocol/test_compat.py": {
+        "test_names_types_observations_and_relations_come_back_as_they_were_sent": "M-01 M-15 M-25",
         "test_a_known_entity_is_merged_and_answered_as_it_is_now": "M-60 C02",
         "test_similar_names_are_never_merged_and_no_model_is_asked": "T12 M-69",
         "test_a_call_leaves_one_episode_that_mentions_its_entities": "T13 C09",

@@ -76,6 +76,20 @@ async def test_a_known_entity_is_merged_and_answered_as_it_is_now(client: Client
     assert world.graph.tables.entities[entity["uuid"]].label == "Person"
 
 
+async def test_names_types_observations_and_relations_come_back_as_they_were_sent(client: Client) -> None:
+    await call(client, "create_entities", entities=[{**ALICE, "observations": ["speaks Dutch"]}, ACME])
+    added = [{"entityName": "Alice", "observations": ["likes jazz. And chess."]}]
+    await call(client, "add_observations", observations=added)
+    uses = {"source": "Alice", "target": "Acme", "relationType": "USES"}
+    await call(client, "create_relations", relations=[uses])
+    for answer in (await found(client, "Alice", "Acme"), await call(client, "search_memories", query="Alice Acme")):
+        entities = {one["name"]: {key: one[key] for key in ALICE} for one in answer["entities"]}
+        assert entities == {"Alice": ALICE, "Acme": ACME}
+        assert [{key: one[key] for key in uses} for one in answer["relations"]] == [uses]
+    facts = await call(client, "search_memory_facts", edge_types=["USES"])
+    assert [(one["name"], one["fact"]) for one in facts["facts"]] == [("USES", "Alice uses Acme")]
+
+
 async def test_a_name_that_meets_another_spelling_says_so(filled: Client) -> None:
     sent = {"name": "alice", "type": "Person"}
     answer = await call(filled, "create_entities", entities=[sent])
