@@ -1,6 +1,7 @@
 """Queries find what they start from by an index: Neo4j's planner says so, nothing is timed."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.storage.graph import shared_extraction_jobs
 from graphiti_pkm.storage.graph.queries import changes as queries_changes
 from graphiti_pkm.storage.graph.queries import facts as queries_facts
+from graphiti_pkm.storage.graph.queries import neighbours as queries_neighbours
 from graphiti_pkm.storage.graph.queries import paths as queries_paths
 from graphiti_pkm.storage.graph.queries import read as queries_read
 from graphiti_pkm.storage.graph.queries.values import Query
@@ -108,3 +110,10 @@ async def test_what_an_episode_ended_is_found_without_trying_every_change(databa
     (found,) = [one for one in steps(profile) if "c:Change" in one["args"].get("Details", "")]
     assert "IndexSeek" in found["operatorType"]
     assert found["rows"] == 3
+
+
+async def test_messages_are_looked_for_in_their_half_hour_only(database: WatchedDatabase) -> None:
+    plan = await database.plan(queries_neighbours.messages([NOTE], [GROUP], 400, timedelta(minutes=30), None))
+    found = [one for one in steps(plan) if "e:Episodic" in one["args"].get("Details", "")]
+    assert len(found) == 2
+    assert all("IndexSeek" in one["operatorType"] and "valid_at" in one["args"]["Details"] for one in found)

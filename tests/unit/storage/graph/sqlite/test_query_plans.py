@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import AsyncIterator, Callable
-from datetime import UTC
+from datetime import UTC, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +69,9 @@ def scans(statement: str, parameters: Any, connection: sqlite3.Connection, *, by
 
 BY_UUID = ("words of episodes", "places of episodes", "steps of sagas")
 """Questions about single episodes, of which a group may have many."""
+
+HALF_AN_HOUR = timedelta(minutes=30)
+
 QUESTIONS: dict[str, Callable[[SqliteGraph, str, str, str], Any]] = {
     "connections": lambda g, entity, _, __: g.facts.connections(entity, FACTS, PAGE),
     "current connections": lambda g, entity, _, __: g.facts.connections(
@@ -112,6 +115,7 @@ QUESTIONS: dict[str, Callable[[SqliteGraph, str, str, str], Any]] = {
     "search of episodes": lambda g, _, __, ___: g.search.search_episodes(["berlin"], EPISODES, 5),
     "words of episodes": lambda g, _, episode, __: g.search.episode_words([episode], ["berlin"], [], [GROUP]),
     "places of episodes": lambda g, _, episode, __: g.episodes.episode_places([episode], [GROUP]),
+    "messages": lambda g, _, episode, __: g.part(NEIGHBOURS).messages([episode], [GROUP], 400, HALF_AN_HOUR, None),
     "steps of sagas": lambda g, _, episode, __: g.part(NEIGHBOURS).saga_steps([episode], [GROUP]),
     "sagas of episodes": lambda g, _, episode, __: g.sagas.sagas_of_episodes([episode], [GROUP], []),
 }
