@@ -19,6 +19,7 @@ NAMES = (
     "traversal",
     "walks",
     "adding",
+    "classic",
     "extraction",
     "ingest",
     "startup",
