@@ -9,7 +9,7 @@ from time import process_time
 from typing import Any
 
 from mcp.client import Client
-from tests.benchmarks.measuring import Figure, ForgetTarget, ms
+from tests.benchmarks.measuring import Figure, Target, ms
 from tests.benchmarks.world import call, memory
 from tests.builders import a_fact, a_name, a_write, an_entity
 
@@ -64,7 +64,7 @@ async def _at_once() -> Figure:
         await write(SINGLE, AT_ONCE)
         together = process_time() - begun
     name = "create_entities and create_relations, one at a time against 1,000 of each in a call, processor time"
-    return Figure(name, f"{together:.1f} s", f"{singly:.1f} s", singly / together, ForgetTarget(">=", 10))
+    return Figure(name, f"{together:.1f} s", f"{singly:.1f} s", singly / together, Target(">=", 10))
 
 
 async def _fill(opened: Memory, group: str, count: int) -> None:
@@ -97,7 +97,7 @@ async def _searches(large: int) -> list[Figure]:
             for tool, arguments in asked.items():
                 few, many = [await _p95(compat, tool, {**arguments, "group_id": group}) for group in ("small", "large")]
                 name = f"{tool} through MCP, {large:,} entities against {SMALL}, p95 of processor time"
-                found.append(Figure(name, ms(many), ms(few), many / few, ForgetTarget("<=", 3)))
+                found.append(Figure(name, ms(many), ms(few), many / few, Target("<=", 3)))
         async with _client(opened, "reference") as reference:
             taken = await _p95(reference, "search_nodes", {"query": "week 14"})
         name = f"search_nodes of reference through MCP, {large:,} entities, p95 of processor time"
