@@ -54,7 +54,10 @@ class Entries(ProjectLookups):
             raise InvalidInput("content is blank; send the text. Nothing was stored.")
         metadata = read_metadata(request.metadata)
         self._instant("timestamp", request.timestamp)
-        group, project = await self._group(caller, request.project_id, request.group_id)
+        try:
+            group, project = await self._group(caller, request.project_id, request.group_id)
+        except NotFound as error:
+            raise NotFound(f"{error.message} Nothing was stored.") from None
         project_uuid = project.project.uuid if project else None
 
         async def records(plan: WritePlan) -> Mapping[str, object]:

@@ -115,6 +115,10 @@ class Projects(ProjectLookups):
         status = request.status if request.status != status_shown(row.status) else None
         pin = [one.uuid for one in await self._entities(request.pin or (), group)]
         unpin = {one.uuid for one in await self._entities(request.unpin or (), group)}
+        if both := unpin.intersection(pin):
+            raise InvalidInput(
+                f"{len(both)} of the entities are in pin and in unpin: send each in one. Nothing was changed."
+            )
         given = (request.description, request.status, request.metadata, request.pin, request.unpin)
         if not any(one is not None for one in given):
             raise InvalidInput("Nothing to change: give description, metadata, status, pin or unpin.")
