@@ -153,7 +153,7 @@ async def test_a_pin_that_is_no_entity_changes_nothing_and_near_names_are_told()
         await world.update(pin=["Thomas"], metadata={"a": 1})
     with pytest.raises(InvalidInput, match="Nothing to change"):
         await world.update()
-    with pytest.raises(InvalidInput, match="in pin and in unpin.*Nothing was changed"):
+    with pytest.raises(InvalidInput, match=r"in pin and in unpin.*Nothing was changed"):
         await world.update(pin=["Thomas Meyer"], unpin=["thomas meyer"])
     assert len(world.written) == writes
 
