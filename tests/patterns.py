@@ -99,6 +99,34 @@ def attacks(pattern: re.Pattern[str]) -> list[tuple[str, str, str]]:
     return sorted(kept, key=lambda one: (len(one[1]), one))  # what is exponential shows in the shortest, and fast
 
 
+def repeats_a_group_possessively(pattern: re.Pattern[str]) -> bool:
+    """Whether ``(?:…)*+`` stands in it, which Python before 3.11.4 matches wrongly: it goes on after a failed round.
+
+    ``(?>(?:…)*)`` means the same.
+    """
+
+    def within(tree: Any) -> bool:
+        return any(_is_group_repeated(str(item[0]), item[1]) or any(map(within, _trees(item[1]))) for item in tree)
+
+    return within(_parser.parse(pattern.pattern, pattern.flags))
+
+
+def _is_group_repeated(operation: str, value: Any) -> bool:
+    return operation == "POSSESSIVE_REPEAT" and (len(value[2]) > 1 or str(value[2][0][0]) not in _SINGLE)
+
+
+_SINGLE = frozenset({"LITERAL", "NOT_LITERAL", "ANY", "IN"})
+
+
+def _trees(value: Any) -> Iterator[Any]:
+    """The patterns within one item of a pattern."""
+    if isinstance(value, _parser.SubPattern):
+        yield value
+    elif isinstance(value, tuple | list):
+        for part in value:
+            yield from _trees(part)
+
+
 class _Writer:
     """Writes texts that a pattern, or the beginning of it, matches."""
 

@@ -15,7 +15,6 @@ import shutil
 import signal
 import sqlite3
 import sys
-import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -24,7 +23,7 @@ from typing import Any
 import pytest
 from mcp.client import Client
 from tests.builders import a_write, an_episode
-from tests.e2e.support import call, environment, over_stdio, run, started_once, until
+from tests.e2e.support import call, environment, over_stdio, run, started_once, unpack, until
 from tests.integration.planted import files_with
 from tests.neo4j_server import Neo4jAddress, empty
 from tests.protocol.support import error_of
@@ -45,8 +44,7 @@ NOBODY = {"neo4j_uri": "bolt://127.0.0.1:1"}
 @pytest.fixture
 def former(tmp_path: Path) -> Path:
     """The directory, with what a repair and a killed rewrite leave in one."""
-    with tarfile.open(KEPT) as kept:
-        kept.extractall(tmp_path, filter="data")
+    unpack(KEPT, tmp_path)
     data_dir = tmp_path / "data"
     shutil.copytree(data_dir / "appendonlydir", data_dir / "appendonlydir-damaged-1")
     for name in ("temp-77.aof", "aof-repair-1.json", "database.log", "database.log.1", "users.lock", "owner.lock"):

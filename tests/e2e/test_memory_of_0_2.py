@@ -13,7 +13,6 @@ same but for what the old record does not say, as ``UNLIKE`` and the last notes 
 
 import sqlite3
 import subprocess
-import tarfile
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
@@ -22,7 +21,7 @@ from typing import Any
 
 import pytest
 from mcp.client import Client
-from tests.e2e.support import CALL_SECONDS, COMMAND, call, environment, over_stdio, run
+from tests.e2e.support import CALL_SECONDS, COMMAND, call, environment, over_stdio, run, unpack
 from tests.embedding_service import EmbeddingService
 from tests.integration.planted import files_with
 from tests.neo4j_server import Neo4jAddress, empty
@@ -57,8 +56,7 @@ def service() -> Iterator[EmbeddingService]:
 @pytest.fixture
 def older(tmp_path: Path) -> Path:
     """The directory, as it was left."""
-    with tarfile.open(KEPT) as kept:
-        kept.extractall(tmp_path, filter="data")
+    unpack(KEPT, tmp_path)
     return tmp_path / "data"
 
 

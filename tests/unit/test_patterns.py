@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.patterns import METHODS, Found, modules_of, patterns_of, weakness
+from tests.patterns import METHODS, Found, modules_of, patterns_of, repeats_a_group_possessively, weakness
 
 import graphiti_pkm
 from graphiti_pkm.capabilities.search import periods
@@ -42,6 +42,14 @@ def test_every_pattern_of_the_package_is_linear() -> None:
     assert untold == [], "add examples to BUILT of what is built there"
     assert len(found) > 100
     assert [weak for one in found if (weak := weakness(one)) is not None] == []
+
+
+def test_no_pattern_of_the_package_repeats_a_group_possessively() -> None:
+    found, _ = ours()
+    assert [one.pattern.pattern for one in found if repeats_a_group_possessively(one.pattern)] == []
+    wrong = (r"(?:ab|c)*+c?", r"x(?:(?:ab)++)?", r"(?=(?:a.)?+)", r"(?>(?:ab)*+)")
+    right = (r"[a-z]*+", r"a?+.*+", r"(?>(?:ab)*)", r"(?:a++|b)*c")
+    assert [repeats_a_group_possessively(re.compile(one)) for one in (*wrong, *right)] == [True] * 4 + [False] * 4
 
 
 @pytest.mark.parametrize(

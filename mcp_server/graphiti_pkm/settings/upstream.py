@@ -13,7 +13,7 @@ from graphiti_pkm.settings.ontology import NAME_PATTERN
 
 BLOCKS = frozenset({"server", "llm", "embedder", "database", "graphiti", "destroy_graph"})
 """Its top-level names; none of them is one of our settings."""
-_VARIABLE = re.compile(r"\$\{([^:}$]+)(?::((?:[^}$]|\$(?!\{))*+))?\}")
+_VARIABLE = re.compile(r"\$\{([^:}$]+)(?::((?>(?:[^}$]|\$(?!\{))*)))?\}")
 _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("true", "1", "yes", "on"), True),
     **dict.fromkeys(("false", "0", "no", "off"), False),

@@ -27,7 +27,7 @@ from graphiti_pkm.core.model.names import normalise_name
 from graphiti_pkm.core.model.records import Fact
 
 CURRENT = "current"
-_UUID_START = re.compile(r"[0-9a-f]{8}(?:-?[0-9a-f])*+-?")
+_UUID_START = re.compile(r"[0-9a-f]{8}(?>(?:-?[0-9a-f])*)-?")
 """At most one hyphen between two digits; each character can match in only one way, so the pattern cannot backtrack."""
 _HEX = re.compile(r"[0-9a-f]")
 _MIXED = re.compile(r"[0-9][a-f]|[a-f][0-9]")

@@ -30,8 +30,8 @@ _MARKS = (
 )
 # Scripts written without spaces, or with joined endings: every character is a word of its own. Not Katakana.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u309f\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_LETTER = rf"(?:(?![{_UNSPACED}_])[\w{_MARKS}])"
-_WORD = re.compile(rf"{_LETTER}++(?:[{_QUOTES}]{_LETTER}++)*+|[{_UNSPACED}]|[^\w\s\-‐‑‒–—'’‘ʼ＇\"“”„«»‹›`]")
+_LETTERS = rf"(?>(?:(?![{_UNSPACED}_])[\w{_MARKS}])+)"
+_WORD = re.compile(rf"{_LETTERS}(?>(?:[{_QUOTES}]{_LETTERS})*)|[{_UNSPACED}]|[^\w\s\-‐‑‒–—'’‘ʼ＇\"“”„«»‹›`]")
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*|[^\w\s\-'\"`]")
 _POSSESSIVE = re.compile(rf"[{_QUOTES}]s\Z")
 _APOSTROPHE = re.compile(rf"[{_QUOTES}]")

@@ -15,17 +15,17 @@ _LONGER_THAN_KEYWORDS = 9
 _MOST_WORDS = 500_000
 """About one second of work; more than the largest allowed graph needs."""
 
-# All quantifiers are possessive, so the pattern never backtracks.
+# All quantifiers are possessive, or their groups atomic, so the pattern never backtracks.
 _TOKEN = re.compile(
     r"""
     [ \t\r\n\f\v\ufeff]*+ (?:
       (?P<name>    [A-Za-z_\x80-\U0010ffff][A-Za-z0-9_\x80-\U0010ffff]*+ )
     | (?P<sign>    [{}\[\];,=:+] )
     | (?P<op>      -> | -- )
-    | (?P<quoted>  "[^"\\]*+(?:\\.[^"\\]*+)*+" )
+    | (?P<quoted>  "[^"\\]*+(?>(?:\\.[^"\\]*+)*)" )
     | (?P<number>  -?(?:\.[0-9]++|[0-9]++(?:\.[0-9]*+)?) )
     | (?P<html>    < )
-    | (?P<comment> //[^\n]*+ | \#[^\n]*+ | /\*(?:[^*]++|\*(?!/))*+\*/ )
+    | (?P<comment> //[^\n]*+ | \#[^\n]*+ | /\*(?>(?:[^*]++|\*(?!/))*)\*/ )
     | (?P<end>     \Z )
     )
     """,
