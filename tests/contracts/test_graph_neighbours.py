@@ -7,7 +7,8 @@ from tests.builders import GROUP, OTHER_GROUP, RECORDED, a_mention, a_write, an_
 
 from graphiti_pkm.capabilities.search.assembly import NEIGHBOURS
 from graphiti_pkm.core.identity.backlinks import back_link
-from graphiti_pkm.core.model.places import Place, Steps, Stretch
+from graphiti_pkm.core.model.places import Place, Stretch
+from graphiti_pkm.core.model.queries import EpisodeFilter
 from graphiti_pkm.core.model.records import Episode
 from graphiti_pkm.core.ports.graph import Graph
 
@@ -72,7 +73,7 @@ async def test_the_same_text_is_that_of_the_first_such_episode_of_the_stretch(gr
     assert await graph.episodes.same_text(instant.model_copy(update={"group_id": "t3"}), first.content) is None
 
 
-async def test_messages_are_short_and_follow_one_another(graph: Graph) -> None:
+async def test_a_short_episode_is_followed_by_the_next_one_if_that_is_short_and_soon(graph: Graph) -> None:
     half_an_hour = timedelta(minutes=30)
     first, beside, second, known_late, long, alone = (
         an_episode(text, valid_at=at(2026, 3, 1) + after, created_at=created)
@@ -88,22 +89,19 @@ async def test_messages_are_short_and_follow_one_another(graph: Graph) -> None:
     elsewhere = an_episode("Elsewhere", valid_at=at(2026, 3, 1) + timedelta(seconds=1), group_id="t2")
     await graph.writer.apply(a_write(first, beside, second, known_late, long, alone), {})
     await graph.writer.apply(a_write(elsewhere), {})
-    messages = graph.part(NEIGHBOURS).messages
+    followers = graph.part(NEIGHBOURS).followers
     asked = [one.uuid for one in (first, beside, second, long, alone, elsewhere)] + ["unknown"]
-    assert await messages(asked, [GROUP], 10, half_an_hour, at(2026, 5, 3)) == {
-        first.uuid: Steps(next=second.uuid),
-        beside.uuid: Steps(next=second.uuid),
-        second.uuid: Steps(previous=beside.uuid),
+    early = EpisodeFilter(group_ids=(GROUP,), recorded_until=at(2026, 5, 3))
+    whenever = EpisodeFilter(group_ids=(GROUP,))
+    assert await followers(asked, early, 10, half_an_hour) == {first.uuid: second.uuid, beside.uuid: second.uuid}
+    assert await followers(asked, whenever, 20, half_an_hour) == {
+        first.uuid: known_late.uuid,
+        beside.uuid: known_late.uuid,
+        second.uuid: long.uuid,
     }
-    assert await messages(asked, [GROUP], 20, half_an_hour, None) == {
-        first.uuid: Steps(next=known_late.uuid),
-        beside.uuid: Steps(next=known_late.uuid),
-        second.uuid: Steps(previous=known_late.uuid, next=long.uuid),
-        long.uuid: Steps(previous=second.uuid),
-    }
-    assert await messages(asked, [GROUP], 20, timedelta(minutes=29), at(2026, 5, 3)) == {}
-    assert await messages(asked, ["t2"], 20, half_an_hour, None) == {}
-    assert await messages([], [GROUP], 20, half_an_hour, None) == {}
+    assert await followers(asked, early, 20, timedelta(minutes=29)) == {}
+    assert await followers(asked, EpisodeFilter(group_ids=("t2",)), 20, half_an_hour) == {}
+    assert await followers([], whenever, 20, half_an_hour) == {}
 
 
 async def test_mentions_among_episodes_count_each_entity_once(graph: Graph) -> None:

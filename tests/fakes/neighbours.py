@@ -9,6 +9,7 @@ from tests.fakes.tables import Tables
 
 from graphiti_pkm.core.facts.observations import is_observation
 from graphiti_pkm.core.model.places import Place, Steps, Stretch
+from graphiti_pkm.core.model.queries import EpisodeFilter
 from graphiti_pkm.core.model.records import Episode
 
 
@@ -30,36 +31,26 @@ class FakeNeighbours(FakePart):
             for each in stretches
         ]
 
-    async def messages(
-        self,
-        uuids: Sequence[str],
-        group_ids: Sequence[str],
-        most: int,
-        within: timedelta,
-        recorded_until: datetime | None,
-    ) -> dict[str, Steps]:
+    async def followers(
+        self, uuids: Sequence[str], wanted: EpisodeFilter, most: int, within: timedelta
+    ) -> dict[str, str]:
         db = await self._db()
-        steps: dict[str, Steps] = {}
+        found: dict[str, str] = {}
         for uuid in uuids:
             one = db.episodes.get(uuid)
-            if one is None or one.group_id not in group_ids or len(one.content) > most:
+            if one is None or one.group_id not in wanted.group_ids or len(one.content) > most:
                 continue
-            near = [
+            later = [
                 other
                 for other in db.episodes.values()
                 if other.group_id == one.group_id
-                and timedelta() < abs(other.valid_at - one.valid_at) <= within
-                and (recorded_until is None or other.created_at <= recorded_until)
+                and one.valid_at < other.valid_at <= one.valid_at + within
+                and (wanted.recorded_until is None or other.created_at <= wanted.recorded_until)
             ]
-            near.sort(key=lambda other: place(other).order)
-            before = [other for other in near if other.valid_at < one.valid_at][-1:]
-            after = [other for other in near if other.valid_at > one.valid_at][:1]
-            previous, following = (
-                next((other.uuid for other in beside if len(other.content) <= most), None) for beside in (before, after)
-            )
-            if previous or following:
-                steps[uuid] = Steps(previous=previous, next=following)
-        return steps
+            following = min(later, key=lambda other: place(other).order, default=None)
+            if following is not None and len(following.content) <= most:
+                found[uuid] = following.uuid
+        return found
 
     async def saga_steps(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Steps]:
         db = await self._db()

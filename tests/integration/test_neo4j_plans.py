@@ -8,7 +8,7 @@ import pytest
 from tests.builders import GROUP, OTHER_GROUP, a_change, a_fact, a_write, an_entity, an_episode, at, new_uuid
 from tests.integration.watched_database import WatchedDatabase, watched
 
-from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
+from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter, Window
 from graphiti_pkm.storage.graph import shared_extraction_jobs
 from graphiti_pkm.storage.graph.queries import changes as queries_changes
 from graphiti_pkm.storage.graph.queries import facts as queries_facts
@@ -112,8 +112,9 @@ async def test_what_an_episode_ended_is_found_without_trying_every_change(databa
     assert found["rows"] == 3
 
 
-async def test_messages_are_looked_for_in_their_half_hour_only(database: WatchedDatabase) -> None:
-    plan = await database.plan(queries_neighbours.messages([NOTE], [GROUP], 400, timedelta(minutes=30), None))
-    found = [one for one in steps(plan) if "e:Episodic" in one["args"].get("Details", "")]
-    assert len(found) == 2
-    assert all("IndexSeek" in one["operatorType"] and "valid_at" in one["args"]["Details"] for one in found)
+async def test_who_follows_is_looked_for_in_the_half_hour_after_only(database: WatchedDatabase) -> None:
+    asked = queries_neighbours.followers([NOTE], EpisodeFilter(group_ids=(GROUP,)), 400, timedelta(minutes=30))
+    plan = await database.plan(asked)
+    (found,) = [one for one in steps(plan) if "e:Episodic" in one["args"].get("Details", "")]
+    assert "IndexSeek" in found["operatorType"]
+    assert "valid_at" in found["args"]["Details"]

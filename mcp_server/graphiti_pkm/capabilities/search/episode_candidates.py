@@ -138,8 +138,8 @@ class EpisodeCandidates:
 
         Those that were no candidates become some, with their ``places``.
         """
-        steps = await self._neighbours.messages(list(counts), wanted.group_ids, _SHORT, _SOON, wanted.recorded_until)
-        before = {step.next: uuid for uuid, step in steps.items() if step.next is not None}
+        followers = await self._neighbours.followers(list(counts), wanted, _SHORT, _SOON)
+        before = {followers[uuid]: uuid for uuid in counts if uuid in followers}
         unread = [uuid for uuid in before if uuid not in counts]
         read = await self._graph.search.episode_words(unread, stems, (), wanted.group_ids)
         new = {uuid: one for uuid, one in read.items() if uuid in places or _may_join(one.place, wanted)}

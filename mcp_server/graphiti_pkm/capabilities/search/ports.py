@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from graphiti_pkm.core.model.places import Place, Steps, Stretch
+from graphiti_pkm.core.model.queries import EpisodeFilter
 
 
 class GraphNeighbours(Protocol):
@@ -20,17 +21,12 @@ class GraphNeighbours(Protocol):
         """Neighbours in the saga, for episodes that belong to one."""
         ...
 
-    async def messages(
-        self,
-        uuids: Sequence[str],
-        group_ids: Sequence[str],
-        most: int,
-        within: timedelta,
-        recorded_until: datetime | None,
-    ) -> dict[str, Steps]:
-        """Those of at most ``most`` characters that stand beside another such episode of their group.
+    async def followers(
+        self, uuids: Sequence[str], wanted: EpisodeFilter, most: int, within: timedelta
+    ) -> dict[str, str]:
+        """Of the episodes of at most ``most`` characters, the next one of their group, if that is no longer either.
 
-        With the ones before and after, each at most ``within`` away; none of the same instant.
+        At most ``within`` later; none of the same instant. Of the filter, groups and ``recorded_until`` count.
         """
         ...
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from graphiti_pkm.core.model.places import Place, Steps, Stretch
+from graphiti_pkm.core.model.queries import EpisodeFilter
 from graphiti_pkm.storage.graph import mapping
 from graphiti_pkm.storage.graph.parts.part import Part
 from graphiti_pkm.storage.graph.queries import neighbours as queries_neighbours
 from graphiti_pkm.storage.graph.queries import read as queries_read
-from graphiti_pkm.storage.graph.queries.values import Query
 
 
 class Neighbours(Part):
@@ -23,21 +23,16 @@ class Neighbours(Part):
     async def saga_steps(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Steps]:
         if not uuids:
             return {}
-        return await self._steps(queries_neighbours.saga_steps(uuids, group_ids))
+        found = await self._rows(queries_neighbours.saga_steps(uuids, group_ids))
+        return {row["uuid"]: Steps(previous=row["previous"], next=row["following"]) for row in found}
 
-    async def messages(
-        self,
-        uuids: Sequence[str],
-        group_ids: Sequence[str],
-        most: int,
-        within: timedelta,
-        recorded_until: datetime | None,
-    ) -> dict[str, Steps]:
-        return (
-            await self._steps(queries_neighbours.messages(uuids, group_ids, most, within, recorded_until))
-            if uuids
-            else {}
-        )
+    async def followers(
+        self, uuids: Sequence[str], wanted: EpisodeFilter, most: int, within: timedelta
+    ) -> dict[str, str]:
+        if not uuids:
+            return {}
+        found = await self._rows(queries_neighbours.followers(uuids, wanted, most, within))
+        return {row["uuid"]: row["following"] for row in found}
 
     async def mentions_among(self, episode_uuids: Sequence[str], entity_uuids: Sequence[str]) -> dict[str, int]:
         if not episode_uuids or not entity_uuids:
@@ -55,6 +50,3 @@ class Neighbours(Part):
             for row in ring:
                 distances.setdefault(row["uuid"], hops)
         return {uuid: distances[uuid] for uuid in entity_uuids if uuid in distances}
-
-    async def _steps(self, query: Query) -> dict[str, Steps]:
-        return {row["uuid"]: Steps(previous=row["previous"], next=row["following"]) for row in await self._rows(query)}

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from graphiti_pkm.core.facts.observations import OBSERVATION
 from graphiti_pkm.core.model.places import Stretch
+from graphiti_pkm.core.model.queries import EpisodeFilter
 from graphiti_pkm.storage.graph.queries.parts import LATEST, RECORDED
 from graphiti_pkm.storage.graph.queries.values import Query
 
@@ -65,33 +66,24 @@ def saga_steps(uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
     )
 
 
-def messages(
-    uuids: Sequence[str], group_ids: Sequence[str], most: int, within: timedelta, recorded_until: datetime | None
-) -> Query:
-    """The next short ones in time, by the index on ``valid_at``."""
-
-    def beside(span: str, order: str, name: str) -> str:
-        return f"""CALL {{ WITH m OPTIONAL MATCH (e:Episodic)
-          WHERE {span} AND coalesce(e.group_id, '') = coalesce(m.group_id, '') AND {RECORDED} <= $recorded_until
-          WITH e ORDER BY e.valid_at {order}, e.created_at {order}, e.uuid {order} LIMIT 1
-          RETURN CASE WHEN size(e.content) <= $most THEN e.uuid END AS {name} }}"""
-
-    reach = "duration({seconds: $seconds})"
+def followers(uuids: Sequence[str], wanted: EpisodeFilter, most: int, within: timedelta) -> Query:
+    """The next in time, by the index on ``valid_at``, if both are short."""
     return Query(
-        "messages",
+        "followers",
         f"""UNWIND $uuids AS u MATCH (m:Episodic {{uuid: u}})
         WHERE coalesce(m.group_id, '') IN $groups AND size(m.content) <= $most
         WITH DISTINCT m
-        {beside(f"e.valid_at < m.valid_at AND e.valid_at >= m.valid_at - {reach}", "DESC", "previous")}
-        {beside(f"e.valid_at > m.valid_at AND e.valid_at <= m.valid_at + {reach}", "", "following")}
-        WITH m.uuid AS uuid, previous, following
-        WHERE coalesce(previous, following) IS NOT NULL RETURN uuid, previous, following""",
+        CALL {{ WITH m MATCH (e:Episodic)
+          WHERE e.valid_at > m.valid_at AND e.valid_at <= m.valid_at + duration({{seconds: $seconds}})
+            AND coalesce(e.group_id, '') = coalesce(m.group_id, '') AND {RECORDED} <= $recorded_until
+          RETURN e ORDER BY e.valid_at, e.created_at, e.uuid LIMIT 1 }}
+        WITH m, e WHERE size(e.content) <= $most RETURN m.uuid AS uuid, e.uuid AS following""",
         {
             "uuids": uuids,
-            "groups": group_ids,
+            "groups": wanted.group_ids,
             "most": most,
             "seconds": within // timedelta(seconds=1),
-            "recorded_until": recorded_until or LATEST,
+            "recorded_until": wanted.recorded_until or LATEST,
         },
     )
 

@@ -234,40 +234,26 @@ def same_text(db: sqlite3.Connection, stretch: Stretch, content: str) -> str | N
     return found["uuid"] if found else None
 
 
-def messages(
-    db: sqlite3.Connection,
-    uuids: Sequence[str],
-    group_ids: Sequence[str],
-    most: int,
-    within: timedelta,
-    recorded_until: datetime | None,
-) -> dict[str, Steps]:
-    """The next short episodes in time of each short one, by the index on group and time."""
-
-    def beside(span: str, order: str) -> str:
-        return f"""SELECT CASE WHEN length(n.content) <= :most THEN n.uuid END FROM episode n
-            WHERE n.group_id = e.group_id AND {span} AND n.created_at <= :recorded_until
-            ORDER BY n.valid_at {order}, n.created_at {order}, n.uuid {order} LIMIT 1"""
-
+def followers(
+    db: sqlite3.Connection, uuids: Sequence[str], wanted: EpisodeFilter, most: int, within: timedelta
+) -> dict[str, str]:
+    """The next episode in time of each, by the index on group and time, if both are short."""
     found = db.execute(
-        f"""SELECT e.uuid,
-          ({beside("n.valid_at < e.valid_at AND n.valid_at >= e.valid_at - :within", "DESC")}) AS previous,
-          ({beside("n.valid_at > e.valid_at AND n.valid_at <= e.valid_at + :within", "ASC")}) AS following
+        f"""SELECT e.uuid, (SELECT CASE WHEN length(n.content) <= :most THEN n.uuid END FROM episode n
+            WHERE n.group_id = e.group_id AND n.valid_at > e.valid_at AND n.valid_at <= e.valid_at + :within
+              AND n.created_at <= :recorded_until
+            ORDER BY n.valid_at, n.created_at, n.uuid LIMIT 1) AS following
         FROM json_each(:uuids) u JOIN episode e ON e.uuid = u.value
-        WHERE e.group_id {IN_GROUPS} AND length(e.content) <= :most""",
+        WHERE e.group_id {IN_GROUPS} AND length(e.content) <= :most AND following IS NOT NULL""",
         {
             "uuids": as_list(dict.fromkeys(uuids)),
-            "groups": as_list(group_ids),
+            "groups": as_list(wanted.group_ids),
             "most": most,
             "within": within // timedelta(microseconds=1),
-            "recorded_until": DUSK if recorded_until is None else micros(recorded_until),
+            "recorded_until": DUSK if wanted.recorded_until is None else micros(wanted.recorded_until),
         },
     )
-    return {
-        row["uuid"]: Steps(previous=row["previous"], next=row["following"])
-        for row in found
-        if row["previous"] or row["following"]
-    }
+    return {row["uuid"]: row["following"] for row in found}
 
 
 def saga_steps(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Steps]:
@@ -330,15 +316,10 @@ class SqliteNeighbours(SqlitePart):
     async def saga_steps(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Steps]:
         return await self._file.read(lambda db: saga_steps(db, uuids, group_ids))
 
-    async def messages(
-        self,
-        uuids: Sequence[str],
-        group_ids: Sequence[str],
-        most: int,
-        within: timedelta,
-        recorded_until: datetime | None,
-    ) -> dict[str, Steps]:
-        return await self._file.read(lambda db: messages(db, uuids, group_ids, most, within, recorded_until))
+    async def followers(
+        self, uuids: Sequence[str], wanted: EpisodeFilter, most: int, within: timedelta
+    ) -> dict[str, str]:
+        return await self._file.read(lambda db: followers(db, uuids, wanted, most, within))
 
     async def mentions_among(self, episode_uuids: Sequence[str], entity_uuids: Sequence[str]) -> dict[str, int]:
         return await self._file.read(lambda db: mentions_among(db, episode_uuids, entity_uuids))

@@ -115,7 +115,7 @@ QUESTIONS: dict[str, Callable[[SqliteGraph, str, str, str], Any]] = {
     "search of episodes": lambda g, _, __, ___: g.search.search_episodes(["berlin"], EPISODES, 5),
     "words of episodes": lambda g, _, episode, __: g.search.episode_words([episode], ["berlin"], [], [GROUP]),
     "places of episodes": lambda g, _, episode, __: g.episodes.episode_places([episode], [GROUP]),
-    "messages": lambda g, _, episode, __: g.part(NEIGHBOURS).messages([episode], [GROUP], 400, HALF_AN_HOUR, None),
+    "followers": lambda g, _, episode, __: g.part(NEIGHBOURS).followers([episode], EPISODES, 400, HALF_AN_HOUR),
     "steps of sagas": lambda g, _, episode, __: g.part(NEIGHBOURS).saga_steps([episode], [GROUP]),
     "sagas of episodes": lambda g, _, episode, __: g.sagas.sagas_of_episodes([episode], [GROUP], []),
 }
