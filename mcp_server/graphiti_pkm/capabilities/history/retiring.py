@@ -287,9 +287,10 @@ def _end(proposal: FactChange | None, by: Fact | None) -> datetime | None:
 
 def _end_in(told: DatePeriod, fact: Fact, by: Fact | None, now: datetime) -> datetime:
     """The end that is given; of a period in which its replacement began, that start."""
-    is_of_period = by is not None and told.words is not None and by.valid_at is not None and told.has(by.valid_at)
-    start = by.valid_at if by is not None and is_of_period else None
-    return start or rules.end_in(told, None if fact.kind == "plan" else rules.known_from(fact), now)
+    begun = None if by is None else by.valid_at
+    if begun is not None and told.words is not None and told.has(begun):
+        return begun
+    return rules.end_in(told, None if fact.kind == "plan" else rules.known_from(fact), now)
 
 
 def _with_words(fact: Fact, told: DatePeriod | None, by: Fact | None) -> Fact:

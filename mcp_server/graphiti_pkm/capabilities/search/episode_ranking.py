@@ -43,10 +43,7 @@ def unknown_terms(terms: Sequence[str], counts: Mapping[str, StemCounts]) -> lis
 def holding_parts(counts: Mapping[str, StemCounts]) -> dict[str, StemCounts]:
     """Documents with words that contain what was asked for, which count as if it stood beside them; no others."""
     return {
-        uuid: StemCounts(
-            one.length + sum(one.inside.values()),
-            {word: one.counts.get(word, 0) + one.inside.get(word, 0) for word in one.counts.keys() | one.inside.keys()},
-        )
+        uuid: joined(one, StemCounts(sum(one.inside.values()), one.inside))
         for uuid, one in counts.items()
         if one.inside
     }

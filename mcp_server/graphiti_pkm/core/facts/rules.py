@@ -161,8 +161,9 @@ def end_of_fact(fact: Fact, zone: tzinfo) -> DatePeriod | None:
 
 def first_end(told: DatePeriod | None, start: datetime | None, at: datetime | None) -> datetime | None:
     """The first instant at which a fact may end that is stored with the end ``at``, told as ``told``."""
-    is_open = told is None or told.words is None or (start is not None and told.start <= start)
-    return at if is_open or told is None else told.start
+    if told is None or told.words is None or (start is not None and told.start <= start):
+        return at
+    return told.start
 
 
 def may_be_same_end(parsed: ParsedFact, fact: Fact, zone: tzinfo) -> bool:
@@ -230,12 +231,7 @@ def overlap(
 
 def is_current(fact: Fact, now: datetime) -> bool:
     """Whether it is a state that holds now, both in the world and in the record."""
-    return (
-        fact.kind == "state"
-        and fact.is_open
-        and (fact.valid_at is None or fact.valid_at <= now)
-        and (fact.invalid_at is None or fact.invalid_at > now)
-    )
+    return fact.kind == "state" and (fact.valid_at is None or fact.valid_at <= now) and still_holds(fact, now)
 
 
 def still_holds(fact: Fact, now: datetime) -> bool:
