@@ -4,22 +4,18 @@ Processor time of server and client in one process, so that what else the machin
 """
 
 import gc
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from time import process_time
 from typing import Any
 
 from mcp.client import Client
 from tests.benchmarks.large_world import Vectors
 from tests.benchmarks.measuring import Figure, Target, ms
-from tests.benchmarks.world import call, memory
+from tests.benchmarks.world import call, client_of, memory
 from tests.builders import a_fact, a_name, a_write, an_entity
 
 from graphiti_pkm.bootstrap import Memory
 from graphiti_pkm.core.facts.observations import OBSERVATION
 from graphiti_pkm.core.model.records import Entity, Fact, Name
-from graphiti_pkm.server.app import build_server
-from graphiti_pkm.toolkit.services import Services
 
 AT_ONCE = 1_000
 SINGLE = 40
@@ -35,19 +31,8 @@ async def figures(*, quick: bool = False) -> list[Figure]:
     return [await _at_once(), *await _searches(LARGE // 20 if quick else LARGE)]
 
 
-@asynccontextmanager
-async def _client(opened: Memory, toolset: str) -> AsyncIterator[Client]:
-    @asynccontextmanager
-    async def services() -> AsyncIterator[Services]:
-        yield opened.services
-
-    settings = opened.context.settings.model_copy(update={"toolsets": (toolset,)})
-    async with Client(build_server(settings, services)) as client:
-        yield client
-
-
 async def _at_once() -> Figure:
-    async with memory() as opened, _client(opened, "compat") as client:
+    async with memory() as opened, client_of(opened, toolsets=("compat",)) as client:
 
         async def write(first: int, count: int) -> None:
             entities = [{"name": f"Item {n}", "type": "Thing", "observations": []} for n in range(first, first + count)]
@@ -108,12 +93,12 @@ async def _searches(large: int) -> list[Figure]:
             "find_memories_by_name": {"names": names},
         }
         found = []
-        async with _client(opened, "compat") as compat:
+        async with client_of(opened, toolsets=("compat",)) as compat:
             for tool, arguments in asked.items():
                 few, many = [await _p95(compat, tool, {**arguments, "group_id": group}) for group in ("small", "large")]
                 name = f"{tool} through MCP, {large:,} entities against {SMALL}, p95 of processor time"
                 found.append(Figure(name, ms(many), ms(few), many / few, Target("<=", 3)))
-        async with _client(opened, "reference") as reference:
+        async with client_of(opened, toolsets=("reference",)) as reference:
             taken = await _p95(reference, "search_nodes", {"query": "week 14"})
         name = f"search_nodes of reference through MCP, {large:,} entities, p95 of processor time"
         return [*found, Figure(name, ms(taken))]

@@ -1,12 +1,13 @@
 """Which entries of a journal a question finds: search_episodes against full text alone and rank fusion."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import cycle
 from statistics import fmean
 from time import perf_counter
+from typing import Any
 
 from mcp.client import Client
 from tests.benchmarks.measuring import Figure, Side, Target, in_turn, ms
@@ -67,13 +68,7 @@ async def figures() -> list[Figure]:
 
 async def tell(client: Client) -> None:
     """The journal, then names of persons and places in one note."""
-    waiting = iter(journal())
-
-    async def worker() -> None:
-        for entry in waiting:
-            await call(client, "add_memory", episode_body=entry.text, reference_time=entry.date)
-
-    await asyncio.gather(*(worker() for _ in range(IN_FLIGHT)))
+    await _tell_each(client, ({"episode_body": one.text, "reference_time": one.date} for one in journal()))
     await call(
         client,
         "add_memory",
@@ -90,18 +85,16 @@ async def tell(client: Client) -> None:
 
 async def tell_conversation(client: Client) -> None:
     """Each turn as a message of its own, named by its id."""
-    waiting = iter(conversation())
+    turns = ({"name": one.id, "episode_body": one.text, "reference_time": one.at} for one in conversation())
+    await _tell_each(client, ({**turn, "source": "message"} for turn in turns))
+
+
+async def _tell_each(client: Client, notes: Iterable[dict[str, Any]]) -> None:
+    waiting = iter(notes)
 
     async def worker() -> None:
-        for turn in waiting:
-            await call(
-                client,
-                "add_memory",
-                name=turn.id,
-                episode_body=turn.text,
-                reference_time=turn.at,
-                source="message",
-            )
+        for note in waiting:
+            await call(client, "add_memory", **note)
 
     await asyncio.gather(*(worker() for _ in range(IN_FLIGHT)))
 
@@ -184,6 +177,7 @@ async def _of_a_conversation() -> list[Figure]:
     """Of 11,263 messages; weights were chosen on the part ``dev`` alone."""
     async with memory() as opened, client_of(opened) as client:
         await tell_conversation(client)
+        every = searches(opened, client, by_name=True)
         figures = []
         for part, aim in (("dev", None), ("test", Target(">=", 30))):
             asked = [
@@ -192,7 +186,6 @@ async def _of_a_conversation() -> list[Figure]:
             ]
             if not asked:
                 continue
-            every = searches(opened, client, by_name=True)
             found = {name: (await marks(every[name], asked)).recall for name in ("search_episodes", "full text")}
             figures.append(
                 Figure(

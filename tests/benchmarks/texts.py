@@ -23,8 +23,7 @@ class Entry:
 
 def journal() -> list[Entry]:
     """All entries in order of time."""
-    if _JOURNAL.exists():
-        lines = _JOURNAL.read_text(encoding="utf-8").splitlines()
+    if lines := _lines(_JOURNAL):
         return [Entry(one["date"], one["text"]) for one in map(json.loads, lines)]
     return sorted(map(_example, NOTES.rglob("*.md")), key=lambda one: one.date)
 

@@ -31,14 +31,14 @@ async def memory(**settings: Any) -> AsyncIterator[Memory]:
 
 
 @asynccontextmanager
-async def client_of(opened: Memory) -> AsyncIterator[Client]:
-    """An MCP client in this process, of a server over an open memory."""
+async def client_of(opened: Memory, **settings: Any) -> AsyncIterator[Client]:
+    """An MCP client in this process, of a server over an open memory; ``settings`` differ from the memory's own."""
 
     @asynccontextmanager
     async def services() -> AsyncIterator[Services]:
         yield opened.services
 
-    async with Client(build_server(opened.context.settings, services)) as client:
+    async with Client(build_server(opened.context.settings.model_copy(update=settings), services)) as client:
         yield client
 
 
