@@ -1,11 +1,11 @@
 """Contract of ``Graph``: reads by uuid, prefix and name."""
 
 import pytest
-from tests.builders import a_fact, a_mention, a_name, a_write, an_entity, an_episode
+from tests.builders import a_fact, a_mention, a_name, a_write, an_entity, an_episode, an_intent
 
 from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.queries import GroupSize
-from graphiti_pkm.core.model.records import Record
+from graphiti_pkm.core.model.records import Forgetting, Record, RemainingNames
 from graphiti_pkm.core.ports.graph import Graph, RecordKind
 
 BOTH = ("t1", "t2")
@@ -109,6 +109,17 @@ async def test_an_entity_without_a_name_of_ours_is_found_by_its_exact_name(graph
     await graph.writer.apply(a_write(redis), {})
     found = await graph.records.get_names([name_key("t1", "redis"), name_key("t2", "redis")])
     assert {key: name.entity_uuid for key, name in found.items()} == {name_key("t1", "redis"): redis.uuid}
+
+
+async def test_a_name_that_is_given_or_taken_decides_how_an_entity_is_found(graph: Graph) -> None:
+    redis, keys = an_entity("Redis"), [name_key("t1", "Redis"), name_key("t1", "cache")]
+    await graph.writer.apply(a_write(redis), {})
+    assert [*await graph.records.get_names(keys)] == keys[:1]
+    await graph.writer.apply(a_write(a_name(redis, "cache")), {})
+    assert [*await graph.records.get_names(keys)] == keys[1:]
+    forgets = Forgetting(names=(RemainingNames(entity_uuid=redis.uuid, names=()),))
+    await graph.writer.apply(an_intent(entities=(redis,), forgets=forgets), {})
+    assert [*await graph.records.get_names(keys)] == keys[:1]
 
 
 async def test_aliases_come_in_alphabetical_order_and_limited_for_each_entity(graph: Graph) -> None:

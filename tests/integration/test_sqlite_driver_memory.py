@@ -192,6 +192,13 @@ async def test_an_older_file_is_migrated_and_its_communities_found(old_file: Pat
         assert await CommunityEdge.get_by_group_ids(driver, ["g"]) == []
 
 
+async def test_an_entity_without_a_name_of_ours_is_found_in_a_migrated_file(old_file: Path) -> None:
+    graph = SqliteGraph(JournalFile(old_file.parent, name=MEMORY))
+    found = await graph.records.get_names([name_key("g", "ada"), name_key("g", "Ben")])
+    await graph.close()
+    assert [name.entity_uuid for name in found.values()] == ["ada"]
+
+
 async def test_a_newer_file_is_refused(old_file: Path) -> None:
     with sqlite3.connect(old_file) as db:
         db.execute("UPDATE graph_meta SET value = '99' WHERE key = 'schema_version'")

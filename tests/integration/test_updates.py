@@ -135,7 +135,8 @@ async def test_a_memory_from_before_gets_the_tables(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / MEMORY)) as db:
         for statement in (
             *(f"DROP TRIGGER {table}_apart" for table in ("episode", "entity")),
-            "DROP TABLE apart",
+            *(f"DROP TRIGGER {name}" for name in ("entity_nameless", "name_given", "name_taken")),
+            *(f"DROP TABLE {name}" for name in ("apart", "nameless")),
             *(f"DROP INDEX {name}" for name in LATER_INDEXES),
             *(f"DROP TRIGGER {name}" for name in ("episode_text_stems", "entry_moved")),
             *(f"DROP TABLE {name}" for name in ("episode_stems", "entry", "project")),

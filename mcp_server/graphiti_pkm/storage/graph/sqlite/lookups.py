@@ -55,8 +55,8 @@ def names(db: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Name]:
             missing[key.partition(_KEY_SEPARATOR)[0]].add(key)
     for group, unknown in missing.items():
         for row in db.execute(
-            """SELECT n.uuid, n.name FROM entity n WHERE n.group_id = ?
-            AND NOT EXISTS (SELECT 1 FROM name k WHERE k.entity_uuid = n.uuid) ORDER BY n.uuid""",
+            """SELECT n.uuid, n.name FROM nameless x JOIN entity n ON n.uuid = x.entity_uuid
+            WHERE x.group_id = ? ORDER BY x.entity_uuid""",
             (group,),
         ):
             key = name_key(group, row["name"])

@@ -9,7 +9,7 @@ import sqlite3
 
 from graphiti_pkm.errors import ConfigurationError, NewerSchema
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 OLDEST_SQLITE = (3, 37, 0)
 """The first version with STRICT tables."""
 
@@ -390,7 +390,30 @@ ALTER TABLE change ADD COLUMN previous_start_words TEXT;
 ALTER TABLE change ADD COLUMN previous_end_words TEXT;
 """
 
-_MIGRATIONS = (_FIRST, _GRAPHITI, _UPDATES, _CAUSES, _STEMS, _TYPES, _PROJECTS, _SOURCES, _WORDS)
+# Graphiti's own code stores entities without a row in ``name``; they are few, and found by their names all the same.
+_NAMELESS = """
+CREATE TABLE nameless (
+  group_id TEXT NOT NULL,
+  entity_uuid TEXT NOT NULL REFERENCES entity (uuid) ON DELETE CASCADE,
+  PRIMARY KEY (group_id, entity_uuid)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX nameless_entity ON nameless (entity_uuid);
+INSERT INTO nameless SELECT n.group_id, n.uuid FROM entity n
+  WHERE NOT EXISTS (SELECT 1 FROM name k WHERE k.entity_uuid = n.uuid);
+CREATE TRIGGER entity_nameless AFTER INSERT ON entity
+WHEN NOT EXISTS (SELECT 1 FROM name k WHERE k.entity_uuid = new.uuid) BEGIN
+  INSERT INTO nameless VALUES (new.group_id, new.uuid);
+END;
+CREATE TRIGGER name_given AFTER INSERT ON name BEGIN
+  DELETE FROM nameless WHERE entity_uuid = new.entity_uuid;
+END;
+CREATE TRIGGER name_taken AFTER DELETE ON name
+WHEN NOT EXISTS (SELECT 1 FROM name k WHERE k.entity_uuid = old.entity_uuid) BEGIN
+  INSERT OR IGNORE INTO nameless SELECT n.group_id, n.uuid FROM entity n WHERE n.uuid = old.entity_uuid;
+END;
+"""
+
+_MIGRATIONS = (_FIRST, _GRAPHITI, _UPDATES, _CAUSES, _STEMS, _TYPES, _PROJECTS, _SOURCES, _WORDS, _NAMELESS)
 """The n-th leads from version n to n + 1; a published one never changes."""
 
 

@@ -27,7 +27,9 @@ from graphiti_pkm.capabilities.explore.assembly import WALKS_PART
 from graphiti_pkm.capabilities.history.assembly import CHANGE_LISTS
 from graphiti_pkm.capabilities.search.assembly import NEIGHBOURS
 from graphiti_pkm.core.model.changes import ChangeFilter
+from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter, Window
+from graphiti_pkm.storage.graph.sqlite import lookups
 from graphiti_pkm.storage.graph.sqlite.store import SqliteGraph
 from graphiti_pkm.storage.journal.connection import MEMORY, JournalFile
 
@@ -166,3 +168,21 @@ def test_a_scan_is_seen() -> None:
         connection.execute("CREATE TABLE fact (uuid TEXT PRIMARY KEY, text TEXT)")
         assert scans("SELECT * FROM fact WHERE text = ?", ("x",), connection) == ["SCAN fact"]
         assert scans("SELECT * FROM fact WHERE uuid = ?", ("x",), connection) == []
+
+
+def steps_of_an_unknown_name(db: sqlite3.Connection) -> int:
+    """How many steps SQLite's machine takes."""
+    steps: list[None] = []
+    db.set_progress_handler(lambda: steps.append(None), 1)
+    assert lookups.names(db, [name_key(GROUP, "Nobody")]) == {}
+    db.set_progress_handler(None, 1)
+    return len(steps)
+
+
+async def test_a_name_that_nobody_has_costs_the_same_in_a_memory_of_any_size(graph: SqliteGraph) -> None:
+    steps = []
+    for size in (3, 300):
+        people = [an_entity(f"Entity {size} {number}") for number in range(size)]
+        await graph.writer.apply(a_write(*people, *map(a_name, people)), {})
+        steps.append(await graph._opened.file.read(steps_of_an_unknown_name))
+    assert steps[0] == steps[1]
