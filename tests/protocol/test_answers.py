@@ -132,6 +132,25 @@ async def test_one_engine_stands_behind_the_three_searches(client: Client, world
         assert world.embedder.calls == ([["hub works django"]] * 3 if available else [])
 
 
+@pytest.mark.parametrize(
+    ("tool", "items", "asked"),
+    [
+        ("search_episodes", "episodes", {"query": "HUB in the first week"}),
+        ("search_nodes", "nodes", {"query": "Django framework", "center_node_uuid": HUB}),
+        ("search_memory_facts", "facts", {"query": "HUB uses Django", "center_node_uuid": HUB}),
+    ],
+)
+async def test_the_parts_of_a_score_add_up_to_it_and_are_not_in_the_text(
+    client: Client, tool: str, items: str, asked: dict[str, str]
+) -> None:
+    result = await client.call_tool(tool, asked)
+    found = answered(result)[items]
+    assert {part for item in found for part in item["why"]} >= {"words", "meaning"}
+    for item in found:
+        assert sum(item["why"].values()) == pytest.approx(item["score"], abs=0.004)
+    assert all("why" not in item for item in told(result)[items])
+
+
 async def test_an_entity_and_an_episode_are_read_as_resources(client: Client) -> None:
     entity = (await client.read_resource(f"pkm://entity/{DJANGO}")).contents[0].model_dump()
     assert json.loads(entity["text"])["name"] == "Django project"

@@ -5,7 +5,7 @@ them unique in the answer; every tool accepts shortened uuids. Times are rounded
 in the zone is its date. What is the same in the whole answer is omitted: the entity that was asked about from its
 facts, the group if only one was searched, the day of the recording. So is what is said twice: a reference_time that is
 valid_at, a quote that is its sentence, names that the sentence holds, what only a relation names, title and day of a
-receipt, which its message has.
+receipt, which its message has. What adds up to a score stands in the structured content alone.
 """
 
 import functools
@@ -126,6 +126,7 @@ def _said_once(data: Json, zone: tzinfo) -> Json:
     _say_recording_once(data, list(_items(data)), "created_at", zone)
     scope = data.get("scope", {}).get("group_ids", [])
     for item in _items(data):
+        item.pop("why", None)
         if len(scope) == 1 and item.get("group_id") == scope[0]:
             del item["group_id"]
         if item.get("kind") == "state":

@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from graphiti_pkm.capabilities.search.episode_ranking import (
@@ -28,7 +28,7 @@ from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, Episode
 from graphiti_pkm.core.model.stems import StemCounts, stems_of
 from graphiti_pkm.core.model.times import day_bounds
 from graphiti_pkm.core.reading.candidates import POOL, Candidates, Query
-from graphiti_pkm.core.reading.ranking import MIN_COSINE
+from graphiti_pkm.core.reading.ranking import MIN_COSINE, Scores
 
 _ASKED_FOR = 50
 """Candidates for each period, and for each entity, that the query names."""
@@ -68,11 +68,9 @@ _NO_NAMES = _SMALL_WORDS | words_of("day like man month thing time today tonight
 
 @dataclass(frozen=True)
 class Found:
-    """Scores by uuid, and the sentence of each that is nearest in meaning."""
+    """Scores, and the sentence of each episode that is nearest in meaning."""
 
-    by_uuid: dict[str, float]
-    is_cut: bool
-    """True if words or meaning filled their part of the pool, so there may be more."""
+    scores: Scores
     hits: Mapping[str, EpisodeHit]
 
 
@@ -117,19 +115,21 @@ class EpisodeCandidates:
         places |= {uuid: one.place for uuid, one in found.items()}
         counts |= await self._with_the_one_before(counts, stems, wanted, places)
         signs = Signs(
-            words=word_shares(terms, counts),
+            words={uuid: share for uuid, share in word_shares(terms, counts).items() if uuid in places},
             cosines=_cosines(places, hits, near),
             dates=self._dates(places, periods),
         )
-        own = {uuid: score for uuid, score in own_scores(signs, self._weights).items() if uuid in places}
-        if named:
-            own = await self._with_entities(own, named)
         possible = possible_score(
             self._weights, meaning=query.vector is not None, dates=bool(periods), entities=bool(named)
         )
-        around = await self._surroundings(own, places, wanted)
-        shown = {uuid: hit for uuid, hit in hits.items() if hit.end}
-        return Found(with_surroundings(own, around, self._weights, possible), is_cut, shown)
+        own = own_scores(signs, self._weights, possible)
+        if named:
+            counts_of_named = await self._neighbours.mentions_among(best_of(own.by_uuid, _COMPARED), named)
+            shares = {uuid: count / len(named) for uuid, count in counts_of_named.items()}
+            own = own_scores(replace(signs, entities=shares), self._weights, possible)
+        around = await self._surroundings(own.by_uuid, places, wanted)
+        scores = replace(with_surroundings(own, around, self._weights), is_cut=is_cut)
+        return Found(scores, {uuid: hit for uuid, hit in hits.items() if hit.end})
 
     async def _with_the_one_before(
         self, counts: Mapping[str, StemCounts], stems: Sequence[str], wanted: EpisodeFilter, places: dict[str, Place]
@@ -195,10 +195,6 @@ class EpisodeCandidates:
             for uuid in (one for one in named if support[one][0] <= _FEW_MENTIONS):
                 found.update(await self._near(query, wanted.model_copy(update={"entity_uuid": uuid}), _ASKED_FOR))
         return found
-
-    async def _with_entities(self, own: Mapping[str, float], named: Sequence[str]) -> dict[str, float]:
-        counts = await self._neighbours.mentions_among(best_of(own, _COMPARED), named)
-        return {uuid: score + self._weights.entity * counts.get(uuid, 0) / len(named) for uuid, score in own.items()}
 
     def _dates(self, places: Mapping[str, Place], periods: Sequence[Period]) -> dict[str, float]:
         if not periods:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from graphiti_pkm.core.model.places import Steps
 from graphiti_pkm.core.model.stems import StemCounts, stem, stems_of
+from graphiti_pkm.core.reading.ranking import Scores
 from graphiti_pkm.settings.weights import EpisodeWeights
 
 _K1 = 1.2
@@ -82,48 +83,51 @@ def word_shares(terms: Sequence[str], counts: Mapping[str, StemCounts]) -> dict[
     return shares
 
 
-def own_scores(signs: Signs, weights: EpisodeWeights) -> dict[str, float]:
-    """The weighted sum of what speaks for each episode itself."""
-    weighed = (
-        (signs.words, weights.words),
-        (signs.cosines, weights.meaning),
-        (signs.dates, weights.date),
-        (signs.entities, weights.entity),
-    )
-    scores: dict[str, float] = defaultdict(float)
-    for sign, weight in weighed:
+def own_scores(signs: Signs, weights: EpisodeWeights, possible: float) -> Scores:
+    """The weighted sum of what speaks for each episode itself, as a share of ``possible``."""
+    weighed = {
+        "words": (signs.words, weights.words),
+        "meaning": (signs.cosines, weights.meaning),
+        "date": (signs.dates, weights.date),
+        "entity": (signs.entities, weights.entity),
+    }
+    found = Scores()
+    for step, (sign, weight) in weighed.items():
+        scores = dict(found.by_uuid)
         for uuid, value in sign.items():
-            scores[uuid] += weight * value
-    return dict(scores)
+            scores[uuid] = scores.get(uuid, 0.0) + weight * value / possible
+        found = found.then(step, scores)
+    return found
 
 
-def with_surroundings(
-    own: Mapping[str, float], around: Surroundings, weights: EpisodeWeights, possible: float
-) -> dict[str, float]:
-    """Own scores with what the neighbours and the others of the day add; ``possible`` is the best own score."""
+def with_surroundings(own: Scores, around: Surroundings, weights: EpisodeWeights) -> Scores:
+    """Own scores, then with what the neighbours and the others of the day add."""
+    scores = own.by_uuid
     by_day: dict[Hashable, list[tuple[float, str]]] = defaultdict(list)
     for uuid, day in around.days.items():
-        if uuid in own:
-            by_day[day].append((own[uuid], uuid))
+        if uuid in scores:
+            by_day[day].append((scores[uuid], uuid))
     best = {day: sorted(scored, reverse=True)[: _DAYS_BEST + 1] for day, scored in by_day.items()}
+    beside: dict[str, float] = {}
     lifted: dict[str, float] = {}
-    for uuid, score in own.items():
+    for uuid, score in scores.items():
         step = around.steps.get(uuid, Steps())
-        neighbour = max(own.get(step.previous or "", 0.0), own.get(step.next or "", 0.0))
+        neighbour = max(scores.get(step.previous or "", 0.0), scores.get(step.next or "", 0.0))
         others = [value for value, other in best.get(around.days.get(uuid), ()) if other != uuid][:_DAYS_BEST]
-        added = weights.neighbour * neighbour + weights.day * sum(others) / _DAYS_BEST
-        lifted[uuid] = (score + added) / (possible * (1 + weights.neighbour + weights.day))
-    return lifted
+        beside[uuid] = score + weights.neighbour * neighbour
+        lifted[uuid] = beside[uuid] + weights.day * sum(others) / _DAYS_BEST
+    return own.then("neighbour", beside).then("day", lifted)
 
 
 def possible_score(weights: EpisodeWeights, *, meaning: bool, dates: bool, entities: bool) -> float:
-    """The score of an episode for which every signal of this query is 1."""
-    return (
+    """The weighted sum for an episode for which every signal of this query is 1, its surroundings included."""
+    own = (
         weights.words
         + (weights.meaning if meaning else 0.0)
         + (weights.date if dates else 0.0)
         + (weights.entity if entities else 0.0)
-    ) or 1.0
+    )
+    return own * (1 + weights.neighbour + weights.day) or 1.0
 
 
 def best_of(scores: Mapping[str, float], count: int) -> list[str]:

@@ -21,7 +21,7 @@ from graphiti_pkm.core.reading.candidates import Candidates
 from graphiti_pkm.core.reading.excerpts import excerpt, matching_sentence, shown_match
 from graphiti_pkm.core.reading.paging import EPISODES, budget, fit
 from graphiti_pkm.core.reading.reader import Reader
-from graphiti_pkm.core.reading.slices import found_message, slice_of
+from graphiti_pkm.core.reading.slices import Slice, found_message, slice_of
 from graphiti_pkm.core.reading.views import clipped, item_sizes
 
 _Nearby: TypeAlias = Mapping[str, tuple[NearbyEpisode | None, NearbyEpisode | None]]
@@ -76,19 +76,19 @@ class EpisodeSearch(Reader):
             entity_uuid=entity_uuid,
         )
         found = await self._episodes.find(request.query, words, wanted, reference or start.now)
-        page = slice_of(found.by_uuid, start, _WEAK)
+        page = slice_of(found.scores, start, _WEAK)
         episodes = await self._graph.records.get_episodes(page.uuids(limit), groups)
         room = budget((EPISODES, limit))
         nearby = await self._nearby(episodes, wanted) if request.neighbours else {}
         wrong = await self._corrections(episodes, groups)
         # In a thread: searching the sentences of a hundred long episodes takes seconds.
         views = await asyncio.to_thread(
-            self._shown, episodes, found.hits, nearby, wrong, words.terms, page.scores(), groups, room
+            self._shown, episodes, found.hits, nearby, wrong, words.terms, page, groups, room
         )
         next_key = page.next_key([view.uuid for view in views], page.uuids(limit))
         next_cursor = await self._next(start, next_key, groups)
         return EpisodeSearchResponse(
-            message=found_message("episode", len(views), page.hits, is_cut=found.is_cut),
+            message=found_message("episode", len(views), page.hits, is_cut=found.scores.is_cut),
             total=page.hits,
             returned=len(views),
             truncated=next_cursor is not None,
@@ -125,7 +125,7 @@ class EpisodeSearch(Reader):
         nearby: _Nearby,
         wrong: Mapping[str, list[str]],
         terms: Sequence[str],
-        scores: Mapping[str, float],
+        page: Slice,
         groups: Sequence[str],
         room: int,
     ) -> list[EpisodeView]:
@@ -137,9 +137,10 @@ class EpisodeSearch(Reader):
                 span = matching_sentence(item.content, hits.get(item.uuid), terms)
                 content = excerpt(item.content, span)
                 whole, match = content == item.content, shown_match(item.content, span)
-                view = self._views.episode(item, content, complete=whole, match=match, score=scores[item.uuid])
+                view = self._views.episode(item, content, complete=whole, match=match)
                 previous, following = nearby.get(item.uuid, (None, None))
                 more = {
+                    **page.shown(item.uuid),
                     "match_at": list(span) if span else None,
                     "previous": previous,
                     "next": following,

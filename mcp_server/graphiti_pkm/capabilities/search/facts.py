@@ -1,6 +1,6 @@
 """Searches facts by words and meaning, best first, or lists all that pass a filter."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graphiti_pkm.capabilities.search.periods import periods_in
@@ -143,14 +143,13 @@ class FactSearch(FactLists):
         groups, limit = asked.groups, asked.limit
         words = await self._candidates.query(query)
         found = await self._candidates.facts(words, asked.wanted)
-        holding = await self._without_wrong(found.by_uuid, asked.wanted)
-        scores = await self._near_centre(holding, asked.centre, groups)
+        scores = found.then("corrected", await self._without_wrong(found.by_uuid, asked.wanted))
+        scores = scores.then("centre", await self._near_centre(scores.by_uuid, asked.centre, groups))
         if asked.wanted.kinds == ("reading",):
-            scores = await self._in_time(scores, asked.wanted)
+            scores = scores.then("time", await self._in_time(scores.by_uuid, asked.wanted))
         page = slice_of(scores, asked.start)
         facts = await self._facts(page.uuids(limit), asked.wanted)
-        shown_scores = page.scores()
-        views = await self._shown(facts, asked, shown_scores)
+        views = [view.model_copy(update=page.shown(view.uuid)) for view in await self._shown(facts, asked)]
         kept = fit(item_sizes(views, groups), budget((FACTS, limit)))
         next_key = page.next_key([view.uuid for view in views[:kept]], page.uuids(limit))
         next_cursor = await self._next(asked.start, next_key, groups)
@@ -183,7 +182,7 @@ class FactSearch(FactLists):
 
         listed = await self._listed(read, wanted, limit, asked.start)
         page = listed.page
-        views = await self._shown(page.facts[:limit], asked, {})
+        views = await self._shown(page.facts[:limit], asked)
         if wanted.asks_open:
             views = await self._with_proposals(views, groups)
         kept = fit(item_sizes(views, groups), budget((FACTS, limit)))
@@ -209,7 +208,7 @@ class FactSearch(FactLists):
             facts=views[:kept],
         )
 
-    async def _shown(self, facts: Sequence[Fact], asked: _Asked, scores: Mapping[str, float]) -> list[FactView]:
+    async def _shown(self, facts: Sequence[Fact], asked: _Asked) -> list[FactView]:
         wanted = asked.wanted
         replaced = await self._replacements(facts, asked.groups, wanted.known_at)
         return [
@@ -219,7 +218,6 @@ class FactSearch(FactLists):
                 as_of=wanted.as_of,
                 known_at=wanted.known_at,
                 replaced_by=replaced.get(fact.uuid),
-                score=scores.get(fact.uuid),
             )
             for fact in await self._as_known(facts, asked.groups, wanted.known_at)
         ]

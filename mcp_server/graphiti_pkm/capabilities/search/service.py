@@ -20,7 +20,7 @@ from graphiti_pkm.core.model.records import Entity
 from graphiti_pkm.core.reading.candidates import PERSON_WORDS, Query, checked_text
 from graphiti_pkm.core.reading.fact_lists import joined
 from graphiti_pkm.core.reading.paging import NODES, budget, fit
-from graphiti_pkm.core.reading.ranking import lifted
+from graphiti_pkm.core.reading.ranking import Scores, lifted
 from graphiti_pkm.core.reading.reader import NOTHING_OF_ME, Start
 from graphiti_pkm.core.reading.slices import ASKED, found_message, slice_of
 from graphiti_pkm.core.reading.views import item_sizes
@@ -58,18 +58,21 @@ class Searching(FactSearch):
         )
         if request.query is None and not asked:
             return await self._all_nodes(caller, request, wanted, start)
-        scores, is_cut, note = await self._node_scores(request.query, wanted, centre, start.now)
+        scores, note = await self._node_scores(request.query, wanted, centre, start.now)
         people = await self._people.find(await self._named(asked, wanted), wanted, start.now)
         missing = [name for name in asked if not people.named[name]]
         first = dict.fromkeys(uuid for uuids in people.named.values() for uuid in uuids)
-        scores.update({uuid: ASKED + len(first) - place for place, uuid in enumerate(first)})
+        called = {uuid: ASKED + len(first) - place for place, uuid in enumerate(first)}
+        scores = scores.then("named", {**scores.by_uuid, **called})
         if any(normalise_name(name) in PERSON_WORDS for name in missing):
             note = joined(note, f"{NOTHING_OF_ME}.")
         page = slice_of(scores, start)
         uuids = page.uuids(limit)
-        views = await self._node_views(
-            await self._graph.records.get_entities(uuids, groups), groups, self._context.now(), page.scores()
-        )
+        entities = await self._graph.records.get_entities(uuids, groups)
+        views = [
+            view.model_copy(update=page.shown(view.uuid))
+            for view in await self._node_views(entities, groups, self._context.now())
+        ]
         kept = fit(item_sizes(views, groups), budget((NODES, limit)))
         next_key = page.next_key([view.uuid for view in views[:kept]], uuids)
         next_cursor = await self._next(start, next_key, groups)
@@ -77,7 +80,7 @@ class Searching(FactSearch):
         if request.query is not None and total is not None and start.after is None:
             note = await self._unfound(wanted, total) or note
         return NodeSearchResponse(
-            message=found_message("node", kept, total, is_cut=is_cut),
+            message=found_message("node", kept, total, is_cut=scores.is_cut),
             total=total,
             returned=kept,
             truncated=next_cursor is not None,
@@ -144,24 +147,26 @@ class Searching(FactSearch):
 
     async def _node_scores(
         self, query: str | None, wanted: EntityFilter, centre: str | None, now: datetime
-    ) -> tuple[dict[str, float], bool, str | None]:
-        """Scores for a query, an entity of exactly that name first; whether the pool was full; a note."""
+    ) -> tuple[Scores, str | None]:
+        """Scores for a query, an entity of exactly that name first, and a note."""
         if query is None:
-            return {}, False, None
+            return Scores(), None
         name = checked_text("query", query)[:_NAME_CHARS]
         exact = [one.uuid for one in (await self._candidates.named([name], wanted))[name]]
         if exact and not search_terms(query, 1):  # an entity may be named by a symbol, which full text does not index
-            scores, is_cut, note = dict.fromkeys(exact, _EXACT), False, None
+            scores, note = Scores(), None
         else:
             words = await self._candidates.query(query)
-            found = await self._candidates.entities(words, wanted)
-            scores, is_cut, note = found.by_uuid, found.is_cut, words.note
-            for uuid, score in (await self._observed(words, wanted, now)).items():
-                scores[uuid] = max(scores.get(uuid, 0.0), score)
-            scores.update({uuid: scores.get(uuid, 0.0) + _EXACT for uuid in exact})
+            scores, note = await self._candidates.entities(words, wanted), words.note
+            observed = await self._observed(words, wanted, now)
+            better = {uuid: max(scores.by_uuid.get(uuid, 0.0), score) for uuid, score in observed.items()}
+            scores = scores.then("observations", scores.by_uuid | better)
+        found = scores.by_uuid
+        scores = scores.then("exact_name", found | {uuid: found.get(uuid, 0.0) + _EXACT for uuid in exact})
         if centre:
-            scores = lifted(scores, await self._neighbours.fact_distances(centre, list(scores)))
-        return scores, is_cut, note
+            hops = await self._neighbours.fact_distances(centre, list(scores.by_uuid))
+            scores = scores.then("centre", lifted(scores.by_uuid, hops))
+        return scores, note
 
     async def _observed(self, words: Query, wanted: EntityFilter, now: datetime) -> dict[str, float]:
         """The entities of which an observation fits, each with the score of its best."""

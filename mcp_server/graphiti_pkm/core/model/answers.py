@@ -79,6 +79,8 @@ class FactView(Answer):
     """Only if more episodes support it than are listed."""
     attributes: dict[str, object] = Field(default_factory=dict)
     score: float | None = None
+    why: dict[str, float] | None = None
+    """What adds up to the score; not in the text form."""
 
 
 class NeighbourView(Answer):
@@ -125,6 +127,8 @@ class EpisodeView(Answer):
     corrected_facts: list[str] | None = None
     """What was wrong in it: at most three of its facts that were corrected."""
     score: float | None = None
+    why: dict[str, float] | None = None
+    """What adds up to the score; not in the text form."""
 
 
 class NodeView(Answer):
@@ -145,6 +149,8 @@ class NodeView(Answer):
     ended_facts: int | None = None
     """How many of its facts have ended (20: or more), if none is current."""
     score: float | None = None
+    why: dict[str, float] | None = None
+    """What adds up to the score; not in the text form."""
 
 
 class Page(Answer):

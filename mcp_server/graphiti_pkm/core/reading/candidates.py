@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.identity.spelling import NameForm
@@ -14,6 +14,8 @@ from graphiti_pkm.core.ports.ports import Embedder
 from graphiti_pkm.core.reading.ranking import (
     MIN_COSINE,
     NEAR_NAME,
+    Scores,
+    by_words_alone,
     faded,
     fuse,
     holding_all,
@@ -55,15 +57,6 @@ class Query:
     vector: "Vector | None"
     note: str | None
     """A note for the caller about how the search was done."""
-
-
-@dataclass(frozen=True)
-class Scores:
-    """Fused scores by uuid."""
-
-    by_uuid: dict[str, float]
-    is_cut: bool
-    """True if words or meaning filled their part of the pool, so there may be more."""
 
 
 class Candidates:
@@ -151,7 +144,7 @@ class Candidates:
         near = await self._graph.search.nearest_entities(query.vector, wanted, POOL) if query.vector else {}
         fused = await in_thread(_fused, query, texts, near)
         sure = [*texts, *(uuid for uuid, cosine in near.items() if cosine >= NEAR_NAME)]
-        return replace(fused, by_uuid=faded(fused.by_uuid, sure))
+        return fused.then("faint", faded(fused.by_uuid, sure))
 
     async def facts(self, query: Query, wanted: FactFilter) -> Scores:
         """Facts by their sentence, relation and both entity names."""
@@ -193,5 +186,7 @@ def checked_text(parameter: str, text: str) -> str:
 def _fused(query: Query, texts: Mapping[str, str], near: Mapping[str, float]) -> Scores:
     is_cut = len(texts) >= POOL or sum(cosine > MIN_COSINE for cosine in near.values()) >= POOL
     counts = stem_counts(texts)
-    scores = fuse(scores_of_words(query.terms, counts), near, only_words=query.vector is None)
-    return Scores(kept_above(scores, holding_all(query.terms, counts)), is_cut)
+    words, only_words = scores_of_words(query.terms, counts), query.vector is None
+    found = Scores(is_cut=is_cut).then("words", by_words_alone(words, only_words=only_words))
+    found = found.then("meaning", fuse(words, near, only_words=only_words))
+    return found.then("every_word", kept_above(found.by_uuid, holding_all(query.terms, counts)))

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from graphiti_pkm.core.model.names import fold
@@ -34,6 +35,33 @@ _K1 = 1.2
 _B = 0.75
 _SCORED_CHARS = 50_000
 _SCALE = 1_000_000
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores by uuid, after each step that led to them; the last ones rank."""
+
+    steps: dict[str, dict[str, float]] = field(default_factory=dict)
+    is_cut: bool = False
+    """True if words or meaning filled their part of the pool, so there may be more."""
+
+    @property
+    def by_uuid(self) -> dict[str, float]:
+        """Those that rank."""
+        return next(reversed(self.steps.values()), {})
+
+    def then(self, step: str, scores: dict[str, float]) -> "Scores":
+        """Followed by another step."""
+        return replace(self, steps={**self.steps, step: scores})
+
+    def why(self, uuid: str) -> dict[str, float]:
+        """What each step added to the score of a record, or took from it; steps that changed nothing are left out."""
+        parts, before = {}, 0.0
+        for step, scores in self.steps.items():
+            after = scores.get(uuid, 0.0)
+            parts[step] = round(after - before, 3)
+            before = after
+        return {step: part for step, part in parts.items() if part}
 
 
 def stem_counts(documents: Mapping[str, str]) -> WordCounts:
@@ -73,21 +101,26 @@ def scores_of_words(terms: Sequence[str], counts: WordCounts) -> dict[str, float
     return {uuid: max(score, floor) for uuid, score in scores.items()}
 
 
+def by_words_alone(words: Mapping[str, float], *, only_words: bool) -> dict[str, float]:
+    """What the words of each record add to its fused score."""
+    best = max(words.values(), default=1.0) / (1 if only_words else _TEXT_WEIGHT)
+    return {uuid: score / best for uuid, score in words.items()}
+
+
 def fuse(words: Mapping[str, float], cosines: Mapping[str, float], *, only_words: bool) -> dict[str, float]:
     """Convex combination of min-max normalised scores, 0 to 1; a record that only one side found gets 0 for the other.
 
     The minimum word score is 0, that of records without the words, and the minimum cosine is MIN_COSINE: with the
     minimum of the pool instead, the second of two near records would count as unrelated.
     """
-    best = max(words.values(), default=1.0)
-    by_words = {uuid: score / best for uuid, score in words.items()}
+    by_words = by_words_alone(words, only_words=only_words)
     if only_words:
         return by_words
     near = {uuid: cosine for uuid, cosine in cosines.items() if cosine > MIN_COSINE}
     span = max(near.values(), default=1.0) - MIN_COSINE
     by_meaning = {uuid: (cosine - MIN_COSINE) / span for uuid, cosine in near.items()}
     return {
-        uuid: _TEXT_WEIGHT * by_words.get(uuid, 0.0) + (1 - _TEXT_WEIGHT) * by_meaning.get(uuid, 0.0)
+        uuid: by_words.get(uuid, 0.0) + (1 - _TEXT_WEIGHT) * by_meaning.get(uuid, 0.0)
         for uuid in by_words.keys() | by_meaning.keys()
     }
 

@@ -204,7 +204,6 @@ class Reader:
         entities: Sequence[Entity],
         group_ids: Sequence[str],
         now: datetime,
-        scores: Mapping[str, float] | None = None,
         max_summary: int = SUMMARY,
     ) -> list[NodeView]:
         """Entities with their aliases, newest current facts and open plans, and what has ended of those without any."""
@@ -219,7 +218,6 @@ class Reader:
                 item,
                 aliases=aliases.get(item.uuid, ()),
                 facts=facts.get(item.uuid, ()),
-                score=(scores or {}).get(item.uuid),
                 max_summary=max_summary,
                 ended=ended.get(item.uuid),
             )

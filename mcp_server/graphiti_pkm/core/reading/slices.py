@@ -1,15 +1,14 @@
 """Pages of a search, cut from one ranking, and the message that every search returns."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graphiti_pkm.core.reading.paging import Key
-from graphiti_pkm.core.reading.ranking import WEAK, floor_of, items_after, key_of, ranked
+from graphiti_pkm.core.reading.ranking import WEAK, Scores, floor_of, items_after, key_of, ranked
 from graphiti_pkm.core.reading.reader import Start
 
 ASKED = 10.0
 """Added to the score of a record asked for by name; greater than any fused score."""
-_LARGEST_PAGE = 200
 
 
 @dataclass(frozen=True)
@@ -19,6 +18,7 @@ class Slice:
     remaining: list[tuple[str, float]]
     total: int
     """How many were ranked."""
+    scores: Scores
     start: Start
     strong: int
     """How many of ``remaining`` come before the scores fall away; 0 once the pages are past that."""
@@ -36,9 +36,10 @@ class Slice:
         """How many follow that fit much less, if the page ends where they begin."""
         return len(self.remaining) - shown if shown and shown == self.strong < len(self.remaining) else None
 
-    def scores(self) -> dict[str, float]:
-        """Scores as shown; records asked for by name have none."""
-        return {uuid: round(score, 3) for uuid, score in self.remaining[:_LARGEST_PAGE] if score < ASKED}
+    def shown(self, uuid: str) -> dict[str, object]:
+        """The score of a record, with what adds up to it, as fields of its view; one asked for by name has none."""
+        score = self.scores.by_uuid[uuid]
+        return {"score": round(score, 3), "why": self.scores.why(uuid)} if score < ASKED else {}
 
     def next_key(self, shown: Sequence[str], asked: Sequence[str]) -> Key | None:
         """The key after the last record shown, or after the whole page if all records fitted; None at the end."""
@@ -48,12 +49,12 @@ class Slice:
         return key_of(last, dict(self.remaining)[last])
 
 
-def slice_of(scores: Mapping[str, float], start: Start, weak: float = WEAK) -> Slice:
+def slice_of(scores: Scores, start: Start, weak: float = WEAK) -> Slice:
     """The part of the ranking after the cursor; ``weak``: the share of the best score below which a hit is weak."""
-    ranking = ranked(scores)
+    ranking = ranked(scores.by_uuid)
     remaining = items_after(ranking, start.after)
-    floor = floor_of(scores.values(), weak)
-    return Slice(remaining, len(ranking), start, sum(score >= floor for _, score in remaining))
+    floor = floor_of((score for _, score in ranking), weak)
+    return Slice(remaining, len(ranking), scores, start, sum(score >= floor for _, score in remaining))
 
 
 def found_message(what: str, count: int, total: int | None, *, is_cut: bool = False) -> str:

@@ -70,7 +70,6 @@ class Views:
         known_at: datetime | None = None,
         asked: str | None = None,
         replaced_by: str | None = None,
-        score: float | None = None,
     ) -> FactView:
         """One fact; direction is relative to the entity ``asked`` about, status to ``as_of``."""
         value, attributes = stated(fact)
@@ -109,7 +108,6 @@ class Views:
             attributes=plain_attributes(
                 {name: one for name, one in without_date_words(attributes).items() if name not in _SHOWN_OTHERWISE}
             ),
-            score=score,
         )
 
     def node(
@@ -118,7 +116,6 @@ class Views:
         *,
         aliases: Sequence[str] = (),
         facts: Sequence[Fact] | None = None,
-        score: float | None = None,
         max_summary: int = SUMMARY,
         ended: Ended | None = None,
     ) -> NodeView:
@@ -136,7 +133,6 @@ class Views:
             attributes=plain_attributes(_beside_label(entity)),
             facts=None if facts is None else [self.sentence(fact) for fact in facts],
             ended_facts=(ended.facts or None) if ended else None,
-            score=score,
         )
 
     def episode(
@@ -146,7 +142,6 @@ class Views:
         *,
         complete: bool,
         match: str | None = None,
-        score: float | None = None,
     ) -> EpisodeView:
         """One episode with the excerpt chosen for this answer (None: no content)."""
         return EpisodeView(
@@ -163,7 +158,6 @@ class Views:
             source_description=clipped(episode.source_description, _NAME),
             confidential=True if episode.confidential else None,
             corrected=True if episode.corrected else None,
-            score=score,
         )
 
     def episode_start(self, episode: Episode, max_chars: int, max_size: int, offset: int = 0) -> EpisodeView:

@@ -17,6 +17,7 @@ from graphiti_pkm.capabilities.search.episode_ranking import (
 )
 from graphiti_pkm.core.model.places import Steps
 from graphiti_pkm.core.model.stems import StemCounts, counted, stems_of, text_stems
+from graphiti_pkm.core.reading.ranking import Scores
 from graphiti_pkm.settings.weights import EpisodeWeights
 
 
@@ -67,8 +68,9 @@ def test_a_word_with_a_hyphen_counts_as_one_and_as_its_parts() -> None:
 
 def test_an_own_score_is_the_weighted_sum_of_what_speaks_for_an_episode() -> None:
     signs = Signs(words={"a": 0.5}, cosines={"a": 0.25, "b": 0.75}, dates={"a": 1, "b": 0})
-    assert own_scores(signs, ONLY_OWN) == {"a": pytest.approx(1.25), "b": pytest.approx(0.75)}
-    assert own_scores(signs, EpisodeWeights(words=0, meaning=1, date=0))["a"] == pytest.approx(0.25)
+    assert own_scores(signs, ONLY_OWN, 1).by_uuid == {"a": pytest.approx(1.25), "b": pytest.approx(0.75)}
+    assert own_scores(signs, ONLY_OWN, 2).why("a") == {"words": 0.25, "meaning": 0.125, "date": 0.25}
+    assert own_scores(signs, EpisodeWeights(words=0, meaning=1, date=0), 1).by_uuid["a"] == pytest.approx(0.25)
 
 
 def test_neighbours_and_the_day_lift_and_nothing_exceeds_one() -> None:
@@ -77,15 +79,17 @@ def test_neighbours_and_the_day_lift_and_nothing_exceeds_one() -> None:
         steps=steps_in(["question", "answer", "later"]), days={"question": 1, "answer": 1, "later": 1, "far": 2}
     )
     weights = EpisodeWeights(neighbour=0.2, day=0.2)
-    lifted = with_surroundings(own, around, weights, 0.5)
+    scores = with_surroundings(Scores().then("words", own), around, weights)
+    lifted = scores.by_uuid
+    assert scores.why("question") == {"words": 0.1, "neighbour": 0.1, "day": pytest.approx(0.033)}
     assert lifted["answer"] > lifted["question"] > lifted["far"]
     assert "later" not in lifted  # nothing speaks for it
-    most = with_surroundings(
-        {"a": 1, "b": 1, "c": 1, "d": 1}, Surroundings({"a": Steps(next="b")}, dict.fromkeys("abcd", 1)), weights, 1
-    )
-    assert most["a"] == pytest.approx(1)
-    without = with_surroundings(own, around, EpisodeWeights(neighbour=0, day=0), 0.5)
-    assert without == {"question": 0.2, "answer": 1.0, "far": 0.2}
+    possible = possible_score(weights, meaning=False, dates=False, entities=False)
+    best = own_scores(Signs(dict.fromkeys("abcd", 1), {}), weights, possible)
+    most = with_surroundings(best, Surroundings({"a": Steps(next="b")}, dict.fromkeys("abcd", 1)), weights)
+    assert most.by_uuid["a"] == pytest.approx(1)
+    without = with_surroundings(Scores().then("words", own), around, EpisodeWeights(neighbour=0, day=0))
+    assert without.by_uuid == own
 
 
 def test_the_best_possible_score_counts_only_what_the_query_asks() -> None:

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 from graphiti_pkm.core.reading.paging import Key
+from graphiti_pkm.core.reading.ranking import Scores
 from graphiti_pkm.core.reading.reader import Start
 from graphiti_pkm.core.reading.slices import ASKED, slice_of
 from graphiti_pkm.core.signing import Signer
@@ -14,12 +15,16 @@ def start(after: Key | None = None) -> Start:
     return Start(after, datetime(2026, 3, 1, tzinfo=UTC), {}, Signer())
 
 
+def ranked_by(scores: dict[str, float]) -> Scores:
+    return Scores().then("words", scores)
+
+
 def pages(scores: dict[str, float], limit: int) -> list[tuple[list[str], int | None]]:
     """Each page, with the number of weaker ones that it names."""
     found: list[tuple[list[str], int | None]] = []
     after: Key | None = None
     while True:
-        page = slice_of(scores, start(after))
+        page = slice_of(ranked_by(scores), start(after))
         shown = page.uuids(limit)
         found.append((shown, page.weaker(len(shown))))
         after = page.next_key(shown, shown)
@@ -44,11 +49,11 @@ def test_what_was_asked_for_by_name_comes_first_and_does_not_make_the_rest_weak(
 
 
 def test_a_page_that_had_to_be_shorter_names_no_weaker_ones() -> None:
-    page = slice_of(SCORES, start())
+    page = slice_of(ranked_by(SCORES), start())
     assert page.weaker(2) is None
     assert page.next_key(["a", "b"], page.uuids(10)) is not None
 
 
 def test_nothing_found_has_nothing_weaker() -> None:
-    page = slice_of({}, start())
+    page = slice_of(Scores(), start())
     assert (page.uuids(10), page.weaker(0)) == ([], None)

@@ -49,8 +49,8 @@ class SeedSearch(Searching):
         """At most ``most`` entities, the best first. Raises InvalidInput if the query has no word."""
         groups = self._groups.searched(caller, group_ids)
         wanted = EntityFilter(group_ids=groups)
-        scores, _, note = await self._node_scores(checked_text("query", query), wanted, None, self._context.now())
-        uuids = [uuid for uuid, _ in ranked(scores)]
+        scores, note = await self._node_scores(checked_text("query", query), wanted, None, self._context.now())
+        uuids = [uuid for uuid, _ in ranked(scores.by_uuid)]
         if search_terms(query, 1):
             fitting = await self._fitting(query, wanted)
             uuids = [uuid for uuid in uuids if uuid in fitting]
