@@ -19,8 +19,9 @@ from graphiti_pkm.errors import InvalidInput
 START_WORDS, END_WORDS = "told_start", "told_end"
 """Attributes of a fact: the words of its start and end, where these are less precise than a day."""
 
-YearChoice: TypeAlias = Literal["past", "future"] | None
-"""Which year to assume for a date without one: the past one for what happened, the next one for plans."""
+YearChoice: TypeAlias = Literal["past", "future", "near or future"] | None
+"""Which year to assume for a date without one: the past one for what happened, the next one for plans; "near or
+future": the next one, unless only the past one is near to the note."""
 
 _Days: TypeAlias = tuple[date, date]
 """First day, and the day after the last."""
@@ -180,7 +181,10 @@ def _read(given: str, zone: tzinfo, reference: datetime | None, choice: YearChoi
     is_by = text.startswith("by ")
     text = text.removeprefix("by ")
     today = None if reference is None else _day_of(reference, zone)
-    choice = "past" if text.startswith("since ") else choice
+    if text.startswith("since "):
+        choice = "past"
+    elif choice is None and (is_by or text.startswith(("until ", "till "))):
+        choice = "near or future"
     found = _iso(given[3:] if is_by else given, zone) or _in_words(text, zone, today, choice)
     if found is None or not is_by:
         return found
@@ -354,6 +358,8 @@ def _in_year(match: _Match, today: date | None, choice: YearChoice, days_of: Cal
         return following
     is_near = (today - last[1] < _NEAR, following[0] - today < _NEAR)
     if is_near[0] == is_near[1]:
+        if choice == "near or future":
+            return following
         raise _Undecided("say the year: the note does not tell which one is meant.")
     return last if is_near[0] else following
 

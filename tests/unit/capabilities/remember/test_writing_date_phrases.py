@@ -40,6 +40,8 @@ async def told(world: WritingWorld, *facts: dict[str, Any], **fields: Any) -> li
         ({**ACME, "valid_at": "last week"}, "from the week of 2026-03-02"),
         ({**ACME, "valid_at": "yesterday"}, "from 2026-03-09"),
         ({**ACME, "invalid_at": "by autumn 2027"}, "until autumn 2027, start unknown"),
+        ({**ACME, "invalid_at": "until autumn"}, "until autumn 2026, start unknown"),
+        ({**ACME, "invalid_at": "until 31 December"}, "until 2026-12-31, start unknown"),
         ({**ACME, "valid_at": "by 2017-05-03"}, "from 2017-05-03"),
         ({**RUN, "valid_at": "autumn"}, "in autumn 2025"),
         ({**TRIP, "valid_at": "autumn"}, "planned for autumn 2026"),

@@ -63,6 +63,11 @@ YEARS = [
     ("autumn", "future", at(2026, 9)),
     ("autumn", "past", at(2025, 9)),
     ("since autumn", None, at(2025, 9)),
+    ("until autumn", None, at(2026, 9)),
+    ("till July", None, at(2026, 7)),
+    ("by the end of January", None, at(2027, 1, 25)),
+    ("until the end of February", None, at(2026, 2, 22)),  # it ended less than a month before the note
+    ("until autumn", "past", at(2025, 9)),
     ("winter", "past", at(2025, 12)),
 ]
 
