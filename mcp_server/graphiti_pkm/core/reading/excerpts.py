@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
+from graphiti_pkm.core.facts.amounts import amount_of
 from graphiti_pkm.core.model.names import fold, search_terms
 from graphiti_pkm.core.model.passages import split_passages
 from graphiti_pkm.core.model.queries import EpisodeHit
 from graphiti_pkm.core.model.records import Fact
+from graphiti_pkm.core.model.requests import ME
 from graphiti_pkm.core.model.stems import stem
 from graphiti_pkm.core.reading.ranking import best_sentence
 
@@ -34,20 +36,26 @@ def matching_sentence(content: str, hit: EpisodeHit | None, terms: Sequence[str]
 
 
 def supporting_sentence(content: str, fact: Fact, hit: EpisodeHit | None) -> str | None:
-    """The sentence that supports a fact: near in meaning, else with most of its words; None if uncertain.
+    """The sentence that supports a fact: near in meaning, else with most of its words; None if none holds them.
 
-    The name of the source does not count: a note about Petra contains it everywhere.
+    A sentence that is only near may say another thing of the same kind: "Mood 7/10" does not support a mood of 5/10.
+    So it holds what the fact states, and half of its words unless it is near. The name of the source does not count: a
+    note about Petra contains it everywhere.
     """
-    if hit and hit.cosine >= _SURE:
-        return content[hit.start : hit.end]
-    about = set(map(stem, search_terms(fact.source_name, _TERMS)))
-    words = [word for word in _distinctive(search_terms(fact.text, _TERMS)) if stem(word) not in about]
+    about = _stems(fact.source_name)
+    terms = [word for word in search_terms(fact.text, _TERMS) if stem(word) not in about]
+    words, stated = _distinctive(terms), _stated(fact)
+
+    def supports(sentence: str, *, is_near: bool = False) -> bool:
+        held = set(map(stem, fold(sentence).split()))
+        return stated <= held and ((is_near and bool(stated)) or 2 * len(held & set(map(stem, words))) >= len(words))
+
+    if hit and hit.cosine >= _SURE and supports(nearest := content[hit.start : hit.end], is_near=True):
+        return nearest
     sentences = [content[span.start : span.end] for span in split_passages(content)]
-    place = best_sentence(words, sentences)
-    if place is None:
-        return None
-    held = set(map(stem, words)) & set(map(stem, fold(sentences[place]).split()))
-    return sentences[place] if 2 * len(held) >= len(words) else None
+    supporting = [sentence for sentence in sentences if supports(sentence)]
+    place = best_sentence(words, supporting)
+    return None if place is None else supporting[place]
 
 
 def shown_match(content: str, span: tuple[int, int] | None) -> str | None:
@@ -67,6 +75,21 @@ def excerpt(content: str, span: tuple[int, int] | None) -> str:
     if last < len(content):
         last = max(content.rfind(" ", first, last), first + EXCERPT // 2)
     return f"{'…' if first else ''}{content[first:last].strip()}{'…' if last < len(content) else ''}"
+
+
+def _stated(fact: Fact) -> set[str]:
+    """What a sentence has to hold in any case: the numbers of an amount, or without a value the words of the target.
+
+    Dates are told in many ways, and what the fact's own sentence does not name need not be named in the note.
+    """
+    if fact.value is None:
+        named = set() if fact.target_name == ME else set(_distinctive(search_terms(fact.target_name, _TERMS)))
+        return set(map(stem, named)) & _stems(fact.text)
+    return {word for word in _stems(fact.value) if not word.isalpha()} if amount_of(fact.value, fact.unit) else set()
+
+
+def _stems(text: str) -> set[str]:
+    return set(map(stem, search_terms(text, _TERMS)))
 
 
 def _distinctive(terms: Sequence[str]) -> Sequence[str]:

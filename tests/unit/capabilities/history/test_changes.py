@@ -69,6 +69,21 @@ async def test_without_a_quote_the_words_are_those_of_the_sentence_nearest_to_wh
     assert first.words == "Petra is lead engineer here."
 
 
+async def test_a_correction_without_a_quote_has_no_words_that_say_something_else(world: WritingWorld) -> None:
+    mood = {"source": "me", "relation": "FEELS", "kind": "reading", "measure": "mood"}
+    await told(world, "Mood 6/10.", {**mood, "value": "6/10"})
+    today = {**mood, "value": "7/10"}
+    yesterday = {**mood, "value": "5/10", "replaces": "6/10", "change": "corrected"}
+    await told(world, "Mood 7/10. Yesterday was mistyped.", today, yesterday)
+    changes = (await changed(world)).changes
+    assert {(one.change, (one.fact or "").split(" (")[0]): one.words for one in changes} == {
+        ("voided", "me: mood 6/10"): None,
+        ("added", "me: mood 7/10"): "Mood 7/10.",
+        ("added", "me: mood 5/10"): None,
+        ("added", "me: mood 6/10"): "Mood 6/10.",
+    }
+
+
 async def test_without_vectors_words_decide_and_if_nothing_is_near_there_are_none(world: WritingWorld) -> None:
     world.embedder.is_available = False
     await told(world, "Session with Petra: slept 7.5 hours. At last: head of support she is.", {
