@@ -64,6 +64,21 @@ async def test_what_had_ended_or_not_begun_at_an_instant_is_found_by_status(grap
         assert await story.texts(as_of=at(2025, 6), status=status) == [status]
 
 
+async def test_readings_of_a_measure_and_a_time_come_oldest_first(graph: Graph) -> None:
+    sarah, tom = an_entity("Sarah"), an_entity("Tom")
+    days = {day: {"kind": "reading", "value": "7", "valid_at": at(2026, 9, day)} for day in (24, 27, 25, 26)}
+    slept = {day: a_fact(sarah, tom, "SLEPT", measure="Sleep", **said) for day, said in days.items()}
+    weighed = a_fact(sarah, tom, "WEIGHS", measure="Weight", **days[25])
+    await graph.writer.apply(a_write(sarah, tom, *slept.values(), weighed), {})
+    asked = {"measures": ("Sleep",), "valid_after": at(2026, 9, 25), "valid_before": at(2026, 9, 27)}
+    oldest = Window(limit=10, newest=False)
+    for page in (
+        await graph.facts.group_facts(wanted(**asked), oldest),
+        await graph.facts.connections(tom.uuid, wanted(**asked), oldest),
+    ):
+        assert [fact.uuid for fact in page.facts] == [slept[25].uuid, slept[26].uuid]
+
+
 async def test_facts_are_filtered_by_kind_type_of_an_end_and_series(graph: Graph) -> None:
     sarah, acme, tom = an_entity("Sarah", label="Person"), an_entity("Acme", label="Company"), an_entity("Tom")
     works, met = a_fact(sarah, acme), a_fact(sarah, tom, kind="event")

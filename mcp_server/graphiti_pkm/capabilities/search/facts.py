@@ -33,6 +33,8 @@ _NOTHING_ASKED = (
     "list all facts that fit."
 )
 _WRONG = 0.5
+_MOST_DATED = 100
+"""Readings of a time in the query that come first."""
 _NO_RANKING = "center_node_uuid counts only with a query."
 
 
@@ -145,8 +147,13 @@ class FactSearch(FactLists):
         found = await self._candidates.facts(words, asked.wanted)
         scores = found.then("corrected", await self._without_wrong(found.by_uuid, asked.wanted))
         scores = scores.then("centre", await self._near_centre(scores.by_uuid, asked.centre, groups))
+        dated: list[Fact] = []
         if asked.wanted.kinds == ("reading",):
             scores = scores.then("time", await self._in_time(scores.by_uuid, asked.wanted))
+        else:
+            dated = await self._of_dates(asked, query)
+            first_of_all = {fact.uuid: ASKED + len(dated) - place for place, fact in enumerate(dated)}
+            scores = scores.then("time", scores.by_uuid | first_of_all)
         page = slice_of(scores, asked.start)
         facts = await self._facts(page.uuids(limit), asked.wanted)
         views = [view.model_copy(update=page.shown(view.uuid)) for view in await self._shown(facts, asked)]
@@ -154,8 +161,13 @@ class FactSearch(FactLists):
         next_key = page.next_key([view.uuid for view in views[:kept]], page.uuids(limit))
         next_cursor = await self._next(asked.start, next_key, groups)
         by_uuid = {view.uuid: view for view in views}
-        shown = [by_uuid[fact.uuid] for fact in in_series_order(facts[:kept])]
-        message = found_message("fact", kept, page.hits, is_cut=found.is_cut)
+        asked_for = {fact.uuid for fact in dated}
+        first = [fact for fact in facts[:kept] if fact.uuid in asked_for]
+        others = [fact for fact in facts[:kept] if fact.uuid not in asked_for]
+        in_order = in_series_order(others)
+        shown = [by_uuid[fact.uuid] for fact in (*first, *in_order)]
+        order = _order(has_dated=bool(first), is_ranked=in_order == others)
+        message = found_message("fact", kept, page.hits, is_cut=found.is_cut, order=order)
         if kept and asked.wanted.kinds == ("reading",):
             message = series_note(facts[:kept], page.hits)
         if not page.total:
@@ -174,13 +186,7 @@ class FactSearch(FactLists):
 
     async def _all_of(self, caller: Caller, asked: _Asked) -> FactSearchResponse:
         wanted, groups, limit = asked.wanted, asked.groups, asked.limit
-
-        async def read(narrowed: FactFilter, window: Window) -> FactPage:
-            if narrowed.neighbour_uuid is None:
-                return await self._graph.facts.group_facts(narrowed, window)
-            return await self._graph.facts.connections(narrowed.neighbour_uuid, own_of(narrowed), window)
-
-        listed = await self._listed(read, wanted, limit, asked.start)
+        listed = await self._listed(self._read, wanted, limit, asked.start)
         page = listed.page
         views = await self._shown(page.facts[:limit], asked)
         if wanted.asks_open:
@@ -207,6 +213,27 @@ class FactSearch(FactLists):
             series=await self._series(listed, wanted.neighbour_uuid, own_of(wanted), asked.start),
             facts=views[:kept],
         )
+
+    async def _read(self, wanted: FactFilter, window: Window) -> FactPage:
+        if wanted.neighbour_uuid is None:
+            return await self._graph.facts.group_facts(wanted, window)
+        return await self._graph.facts.connections(wanted.neighbour_uuid, own_of(wanted), window)
+
+    async def _of_dates(self, asked: _Asked, query: str) -> list[Fact]:
+        """Readings of a measure that the query names, of the dates that it names, oldest first."""
+        wanted = asked.wanted
+        if wanted.valid_after is not None or wanted.valid_before is not None:
+            return []
+        periods = periods_in(query, asked.start.now, self._context.settings.zone)
+        measures = await self._measures_in(query, asked.groups) if periods else ()
+        if not measures:
+            return []
+        found: dict[str, Fact] = {}
+        for period in periods:
+            within = {"measures": measures, "valid_after": period.start, "valid_before": period.end}
+            page = await self._read(wanted.model_copy(update=within), Window(limit=_MOST_DATED, newest=False))
+            found |= {fact.uuid: fact for fact in page.facts if fact.kind == "reading" and not fact.voided}
+        return sorted(found.values(), key=read_at)
 
     async def _shown(self, facts: Sequence[Fact], asked: _Asked) -> list[FactView]:
         wanted = asked.wanted
@@ -278,6 +305,12 @@ class FactSearch(FactLists):
             if fact.source_uuid in hops or fact.target_uuid in hops
         }
         return lifted(scores, distances)
+
+
+def _order(*, has_dated: bool, is_ranked: bool) -> str:
+    """The order of a ranked list in words."""
+    dated = "readings of the time asked for first, then " if has_dated else ""
+    return f"{dated}best first{'' if is_ranked else ', readings of a series in order of time'}"
 
 
 def own_of(wanted: FactFilter) -> FactFilter:

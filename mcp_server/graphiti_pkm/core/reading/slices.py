@@ -57,9 +57,9 @@ def slice_of(scores: Scores, start: Start, weak: float = WEAK) -> Slice:
     return Slice(remaining, len(ranking), scores, start, sum(score >= floor for _, score in remaining))
 
 
-def found_message(what: str, count: int, total: int | None, *, is_cut: bool = False) -> str:
+def found_message(what: str, count: int, total: int | None, *, is_cut: bool = False, order: str = "best first") -> str:
     """``total``: how many there are, if known; ``is_cut``: whether there may be more than the pages show."""
     if count:
         of = "" if total is None else f" of {total}"
-        return f"Found {count} {what}(s){of}, best first{'; there may be more that fit' if is_cut else ''}"
+        return f"Found {count} {what}(s){of}, {order}{'; there may be more that fit' if is_cut else ''}"
     return f"Found no {what} that fits" if total == 0 else f"Found no more {what}s"

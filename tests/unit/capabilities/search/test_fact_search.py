@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -257,6 +258,41 @@ async def test_readings_stand_in_the_order_of_time_among_other_hits(told: Parsed
     answer = await told.facts("Sarah slept 8 hours.")
     assert [fact.value for fact in answer.facts if fact.kind == "reading"] == ["4", "8"]
     assert answer.total is None
+
+
+async def test_the_reading_of_a_day_in_the_query_stands_first_and_the_heading_says_the_order(
+    told: ParsedRequest,
+) -> None:
+    said = {"text": "Sarah: sleep"}
+    nights = [told.slept(str(day), day, **said) for day in range(1, 9)]
+    wrong = told.slept("wrong", 5, voided=True, **said)
+    await told.begin(told.works(text="Sarah slept at Acme, sleep was short."), wrong, *nights)
+    answer = await told.facts("sleep on 5 May 2025", max_facts=4)
+    assert answer.message == (
+        "Found 4 fact(s), readings of the time asked for first, then best first, readings of a series in order of time"
+    )
+    assert answer.facts[0].value == "5"
+    rest = [fact.value for fact in answer.facts[1:] if fact.kind == "reading"]
+    assert rest == sorted(filter(None, rest))
+    pages = await all_pages(lambda cursor: told.facts("sleep on 5 May 2025", max_facts=4, cursor=cursor))
+    assert sorted(fact.value or "" for page in pages for fact in page.facts) == [*"", "", *"12345678", "wrong"]
+    assert not any("asked for" in page.message for page in pages[1:])
+    days = await told.facts("Sarah's sleep from 2 May 2025 to 4 May 2025")
+    assert [fact.value for fact in days.facts[:3]] == ["2", "3", "4"]
+    none = await told.facts("sleep on 5 May 2019")
+    assert none.message == "Found 10 fact(s), best first, readings of a series in order of time"
+    told_apart = await told.facts("sleep on 5 May 2025", valid_before="2025-05-05")
+    assert [fact.value for fact in told_apart.facts if fact.kind == "reading"] == ["1", "2", "3", "4"]
+
+
+async def test_a_reading_of_the_day_is_found_behind_any_number_of_others(told: ParsedRequest) -> None:
+    """More than the ranking looks at say the same words."""
+    nights = [
+        told.slept(str(day), 1, text="Sarah: sleep", valid_at=at(2024) + timedelta(days=day)) for day in range(450)
+    ]
+    await told.begin(*nights)
+    assert (await told.facts("sleep on 2024-11-05")).facts[0].value == "309"
+    assert "series" not in (await told.facts("sleep on 2024-11-05", max_facts=1)).message
 
 
 async def test_facts_are_no_series_if_only_the_first_page_has_nothing_else(told: ParsedRequest) -> None:
