@@ -108,6 +108,24 @@ async def test_what_stands_under_the_present_name_stays_when_a_former_one_is_for
         assert await rebuilt(memory) == []
 
 
+async def test_a_sentence_with_a_former_name_says_whose_it_is_before_its_facts_go(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        fact = {"source": "Mia Stern", "relation": "LIVES_IN", "target": "Bern"}
+        told = await tell(memory, "Mia Stern moved to Bern.", entities=[{"name": "Mia Stern"}], facts=[fact])
+        uuid = told.entities[0].uuid
+        assert (await memory.services[FORGETTING].forget(LOCAL, Forget(query="Mia Stern"))).ask_user is None
+        await update(memory, uuid, name="Mia Roth")
+        preview = await memory.services[FORGETTING].forget(LOCAL, Forget(query="mia stern"))
+        assert preview.facts is not None
+        assert preview.facts[0].startswith("Mia Roth lives in Bern")
+        call = f'update_entity {{"entity_uuid": "{uuid[:8]}", "remove_aliases": ["Mia Stern"]}}'
+        goes = "Mia Stern is another name of Mia Roth: what these sentences say of Mia Roth goes too."
+        assert preview.ask_user == [f"{goes} To take away only the name: {call}"]
+        await update(memory, uuid, remove_aliases=["Mia Stern"])
+        again = await memory.services[FORGETTING].forget(LOCAL, Forget(query="mia stern"))
+        assert again.ask_user is None
+
+
 async def test_a_forgotten_entity_takes_its_updates_words_along(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         uuid, _ = await story(memory, HIDDEN)

@@ -1,5 +1,6 @@
 """Forgets a claim, an entity, an episode or whatever contains some words: a preview first, then permanently."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -24,6 +25,7 @@ from graphiti_pkm.core.identity.mentions import MentionFinder
 from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.identity.uuids import resolve_within, unknown
 from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.queries import EntityFilter, Window
 from graphiti_pkm.core.model.records import Episode, Fact, Name, Passage
 from graphiti_pkm.core.model.times import show_time
@@ -98,7 +100,7 @@ class Forgetting:
         if request.confirm is None:
             plan = await self._plan(what, request.episodes)
             saved = await saved_trace(self._context, caller, plan)
-            return await self._preview(caller, plan, saved, await self._token(caller, what, plan, saved))
+            return await self._preview(caller, what, plan, saved)
         async with self._context.locks.hold(what[2]):
             await self._committer.catch_up(what[2])
             plan = await self._plan(what, request.episodes)
@@ -316,8 +318,10 @@ class Forgetting:
 
         return await in_thread(work)
 
-    async def _preview(self, caller: Caller, plan: ForgetPlan, saved: SavedTrace, token: str) -> ForgetResponse:
-        hints = [*await in_thread(hints_of, plan), *saved.hints]
+    async def _preview(
+        self, caller: Caller, what: tuple[str, str, str], plan: ForgetPlan, saved: SavedTrace
+    ) -> ForgetResponse:
+        hints = [*await self._of_another_name(what, plan), *await in_thread(hints_of, plan), *saved.hints]
         if plan.is_nothing and not saved.lost:
             found = await self._afterwards.in_other_forms(plan.material.target, caller)
             return ForgetResponse(
@@ -334,7 +338,7 @@ class Forgetting:
             f"database go too; backups that the user made stay. {self._elsewhere}",
             status="preview",
             removed=_counts(plan, saved),
-            confirm=token,
+            confirm=await self._token(caller, what, plan, saved),
             saved_graphs=saved.names or None,
             sentences=self._sentences(plan) or None,
             facts=[clipped(self._views.sentence(fact), _TEXT) for fact in plan.gone[:_SHOWN]] or None,
@@ -344,6 +348,21 @@ class Forgetting:
             ask_user=hints or None,
             restorable=await self._restorable(plan) or None,
         )
+
+    async def _of_another_name(self, what: tuple[str, str, str], plan: ForgetPlan) -> list[str]:
+        """Says whose former name or alias the query is, if what is told of them under the present one would go."""
+        kind, text, group = what
+        key = name_key(group, text)
+        name = (await self._graph.records.get_names([key])).get(key) if kind == "query" and plan.gone else None
+        if name is None or not name.is_alias:
+            return []
+        (entity,) = await self._graph.records.get_entities([name.entity_uuid], [group])
+        call = {"entity_uuid": entity.uuid[:_UUID], "remove_aliases": [name.text]}
+        present = clipped(entity.name, _TEXT)
+        goes = (
+            f"{clipped(name.text, _TEXT)} is another name of {present}: what these sentences say of {present} goes too."
+        )
+        return [f"{goes} To take away only the name: update_entity {json.dumps(call, ensure_ascii=False)}"]
 
     def _sentences(self, plan: ForgetPlan) -> list[str]:
         return [
