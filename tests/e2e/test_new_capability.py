@@ -1,4 +1,4 @@
-"""A capability is added with its folder, its storage file and its line in the registry; nothing else is changed."""
+"""A capability is added with its folder, its storage file, its line in the registry and its import contract alone."""
 
 import os
 import shutil

@@ -120,7 +120,7 @@ class Committer:
         try:
             await self._graph.writer.apply(intent, vectors)
         except WriteFailed as refusal:
-            # The earlier rows of a forgetting are redacted already; of the other the caller was told that it is kept.
+            # A forgetting has redacted the earlier rows; a caller whose call timed out was told that the write is kept.
             if intent.forgets is not None or call_time.answered_as_kept():
                 raise self._pending(intent, refusal.message) from refusal
             raise await self._withdraw(intent, refusal) from refusal

@@ -1,6 +1,6 @@
 """Resolves uuids as callers write them: whole, or the first characters as shown in a text.
 
-A resolved uuid is not checked: every read that takes one must also be given the groups that the caller may see.
+A resolved uuid is no permission: every read that takes one is also given the groups that the caller may see.
 """
 
 import re
