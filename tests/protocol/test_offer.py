@@ -4,7 +4,7 @@ import pytest
 from tests.protocol.support import World, error_of
 
 from graphiti_pkm.errors import ConfigurationError, InvalidInput
-from graphiti_pkm.server.tools.registry import TOOLSETS, Toolset, narrowed, select
+from graphiti_pkm.server.tools.registry import CAPABILITIES, TOOLSETS, Toolset, narrowed, select
 from graphiti_pkm.settings.loader import Settings
 
 MEMORY = TOOLSETS[0]
@@ -70,3 +70,7 @@ async def test_read_graph_is_answered_with_what_replaces_it_here(
     assert "no read_graph" in said
     assert all(name in said for name in named)
     assert not any(name in said for name in unnamed)
+
+
+def test_every_toolset_that_a_capability_has_tools_for_is_described() -> None:
+    assert {toolset for capability in CAPABILITIES for toolset in capability.tools} == {one.name for one in TOOLSETS}
