@@ -207,11 +207,17 @@ class AttentionWriter:
         )
 
     def still_rests(
-        self, dropped: Fact, at: datetime | None, dependents: Dependents, entity_uuid: str | None = None
+        self,
+        dropped: Fact,
+        at: datetime | None,
+        dependents: Dependents,
+        entity_uuid: str | None = None,
+        *,
+        is_wrong: bool = False,
     ) -> Attention:
         """``dropped``: the fact that ended at this instant, or the fact that says that an entity was dropped.
 
-        ``entity_uuid``: of that entity.
+        ``entity_uuid``: of that entity. ``is_wrong``: whether the fact was corrected instead of ended.
         """
         first, shown = dependents.facts[0], len(dependents.facts)
         end = {}
@@ -224,9 +230,10 @@ class AttentionWriter:
             others = f"get_entity_connections {_json({'entity_uuid': entity_uuid[:SHOWN_UUID]})} lists the others"
             more = f" ({shown} of {dependents.total}; {others})"
         which = f"If {first.uuid[:SHOWN_UUID]} ended" + (" (else put in another uuid)" if shown > 1 else "")
+        happened = "" if entity_uuid is not None else "this was wrong: " if is_wrong else "this has ended: "
         return Attention(
             what="still_rests",
-            detail=f"no longer supported: {_cut(dropped.text)}{more}",
+            detail=f"may not hold any more, because {happened}{_cut(dropped.text)}{more}",
             candidates=[self.line(fact) for fact in dependents.facts],
             call=f"{which}: retire_fact {_json(ending)}",
         )

@@ -30,7 +30,9 @@ async def report_dependents(
     if dependents.facts:
         causes = {fact.uuid: fact for fact in ended}
         dropped = causes[dependents.facts[0].cause_uuid or ""]
-        reports.append(writer.still_rests(dropped, dropped.invalid_at, dependents))
+        wrong = {one.uuid for one in plan.retirements.answers if one.kind == "voided"}
+        is_wrong = dropped.uuid in wrong
+        reports.append(writer.still_rests(dropped, dropped.invalid_at, dependents, is_wrong=is_wrong))
     return reports
 
 

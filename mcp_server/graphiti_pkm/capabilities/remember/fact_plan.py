@@ -560,8 +560,8 @@ class FactPlanner:
         is_updated |= known is not None and _shown(fact) != _shown(known)
         updated = known is not None and (is_updated or is_marked)
         is_inherited = known is None and CONFIDENTIAL in fact.attributes and not self._is_confidential(parsed)
-        is_reading = parsed.kind == "reading" and parsed.measure is not None
-        series = self._readings.shown(fact, self._at.zone) if is_reading else None
+        is_new_reading = parsed.kind == "reading" and parsed.measure is not None and not parsed.is_correction
+        series = self._readings.shown(fact, self._at.zone) if is_new_reading else None
         self.outcome.results.append(
             FactResult(
                 uuid=fact.uuid,

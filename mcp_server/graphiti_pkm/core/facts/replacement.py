@@ -142,7 +142,10 @@ class _Finder:
         return not open_ones or (is_said(wanted) and not any(self._is_near(wanted, fact) for fact in open_ones))
 
     def open_ones(self) -> list[Fact]:
-        """Facts that a name without a match may refer to: those of this source and relation that still hold."""
+        """Facts that a name without a match may refer to: those of this source and relation that still hold.
+
+        Readings and events stand in the order of how near they are to the given time, others are newest first.
+        """
         parsed = self.parsed
         kinds = {parsed.kind} if parsed.is_correction or parsed.kind in {"plan", "reading"} else {"state"}
         own = [
@@ -153,6 +156,8 @@ class _Finder:
             and still_holds(fact, self.now)
             and (parsed.is_correction or not self._is_itself(fact))
         ]
+        if parsed.kind in {"reading", "event"}:
+            own.sort(key=lambda fact: abs((known_from(fact) or self.start) - self.start))
         return [*own, *self._open_rivals()]
 
     def _is_near(self, wanted: str, fact: Fact) -> bool:

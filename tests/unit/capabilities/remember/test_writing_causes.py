@@ -50,6 +50,7 @@ async def test_five_are_named_and_all_counted(world: WritingWorld) -> None:
     report = the(answer, "still_rests")
     assert len(report.candidates) == 5
     adr = world.entity("ADR 10").uuid[:8]
+    assert report.detail.startswith("may not hold any more, because ADR 10 has status: superseded (5 of 7; get")
     assert f'(5 of 7; get_entity_connections {{"entity_uuid":"{adr}"}} lists the others)' in report.detail
     assert "because of ADR 10" in report.candidates[0]
     assert [one.fact for one in answer.facts][1] == "ADR 10 has status: superseded"
@@ -91,7 +92,16 @@ async def test_what_follows_from_a_corrected_fact_follows_from_the_correction(wo
     assert (tom.cause_uuid, tom.cause) == (covid, "Lena has covid")
     world.clock.instant = at(2026, 7)
     answer = await world.tell("Lena is well.", {**FLU, "target": "covid", "invalid_at": "2026-06-20"})
-    assert "Tom leads payments" in the(answer, "still_rests").candidates[0]
+    report = the(answer, "still_rests")
+    assert "Tom leads payments" in report.candidates[0]
+    assert report.detail == "may not hold any more, because this has ended: Lena has covid"
+
+
+async def test_what_follows_from_a_wrong_fact_is_said_to_do_so(world: WritingWorld) -> None:
+    flu = (await world.tell("Lena has flu.", FLU)).facts[0].uuid
+    await world.tell("So Tom leads payments.", {**LEADS, "because_of": flu})
+    answer = await world.tell("No, covid.", {**FLU, "target": "covid", "replaces": ["flu"], "change": "corrected"})
+    assert the(answer, "still_rests").detail == "may not hold any more, because this was wrong: Lena has flu"
 
 
 async def test_a_fact_does_not_follow_from_itself(world: WritingWorld) -> None:

@@ -229,3 +229,33 @@ async def test_the_call_offered_for_a_late_change_settles_it(world: WritingWorld
     assert (answer.retired, len(report.candidates)) == ([], 2)
     settled = await world.send(ready_calls(report)[0])
     assert len(settled.retired) == 1
+
+
+MOOD: dict[str, Any] = {"source": "me", "relation": "FEELS", "kind": "reading", "measure": "mood"}
+
+
+@pytest.mark.parametrize(
+    ("told", "nearest"),
+    [
+        ({"valid_at": "2026-06-02"}, "6/10 (on 2026-06-02)"),
+        ({"valid_at": "2026-05-20"}, "5/10 (on 2026-06-01)"),
+        ({}, "7/10 (on 2026-06-03)"),
+    ],
+)
+async def test_a_correction_that_fits_no_reading_proposes_the_one_of_its_day(
+    world: WritingWorld, told: dict[str, Any], nearest: str
+) -> None:
+    for day, value in enumerate(("5/10", "6/10", "7/10"), start=1):
+        await world.tell(f"Mood {value}.", {**MOOD, "value": value}, reference_time=f"2026-06-{day:02}")
+    wrong = {**MOOD, "value": "8/10", "replaces": "9/10", "change": "corrected", **told}
+    answer = await world.tell("My mood was 8/10, not 9/10.", wrong, reference_time="2026-06-04")
+    report = the(answer, "ambiguous_replacement")
+    assert len(report.candidates) == 3
+    assert report.candidates[0].endswith(f"me: mood {nearest}")
+    assert report.call.startswith(f"If {report.candidates[0][:8]} is meant")
+
+
+async def test_a_correction_does_not_repeat_the_series(world: WritingWorld) -> None:
+    await world.tell("Mood 5/10.", {**MOOD, "value": "5/10"})
+    answer = await world.tell("No, 6/10.", {**MOOD, "value": "6/10", "replaces": "5/10", "change": "corrected"})
+    assert [fact.series for fact in answer.facts] == [None]
