@@ -142,6 +142,8 @@ def _said_once(data: Json, zone: tzinfo) -> Json:
             _shorten_ends(item)
     if "episode_uuid" in data and "message" in data:
         _shorten_add_memory_answer(data, zone)
+    if "weaker" in data:
+        data.pop("truncated", None)  # nothing was cut, and weaker says what follows
     if isinstance(data.get("changes"), list):
         data["changes"] = _by_note(data["changes"])
         _say_recording_once(data, data["changes"], "at", zone)

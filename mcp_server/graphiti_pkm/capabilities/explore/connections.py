@@ -8,10 +8,10 @@ from functools import partial
 from graphiti_pkm.capabilities.explore.requests import GetEntityConnections
 from graphiti_pkm.core.facts.history import MOST_EVENTS, known_state
 from graphiti_pkm.core.model.access import Caller
-from graphiti_pkm.core.model.answers import ConnectionsResponse, FollowingView, KnownEntityView, NeighbourView
+from graphiti_pkm.core.model.answers import ConnectionsResponse, FactView, FollowingView, KnownEntityView, NeighbourView
 from graphiti_pkm.core.model.queries import FactFilter
 from graphiti_pkm.core.reading.dependents import DependentsReader
-from graphiti_pkm.core.reading.fact_lists import FactLists, Listed, joined, series_note
+from graphiti_pkm.core.reading.fact_lists import FactLists, Listed, ReadFacts, joined, series_note
 from graphiti_pkm.core.reading.paging import CONNECTIONS, budget, fit, text_size
 from graphiti_pkm.core.reading.reader import Anchor, Start
 from graphiti_pkm.core.reading.views import clipped, item_sizes
@@ -65,8 +65,9 @@ class Connections(FactLists):
             direction=request.direction,
             relations=relations,
         ).told_in(self._context.settings.zone)
+        read = partial(self._graph.facts.connections, anchor.uuid)
         listed_facts, neighbours = await asyncio.gather(
-            self._listed(partial(self._graph.facts.connections, anchor.uuid), wanted, limit, start),
+            self._listed(read, wanted, limit, start),
             self._neighbours(anchor, wanted, start),
         )
         page = listed_facts.page
@@ -91,7 +92,7 @@ class Connections(FactLists):
         kept = fit(item_sizes(views, anchor.group_ids), room - text_size(counted))
         more = kept < len(page.facts)
         return ConnectionsResponse(
-            message=await self._connections_message(anchor, kept, listed_facts, relations)
+            message=await self._connections_message(anchor, views[:kept], listed_facts, read, wanted)
             if kept or not page.total
             else "Found 0 connection(s) for entity: no more",
             total=page.total,
@@ -99,6 +100,8 @@ class Connections(FactLists):
             truncated=more,
             next_cursor=await self._next(start, page.keys[kept - 1] if more else None, anchor.group_ids),
             now=self._counted_from(start.now, instant, known.at),
+            as_of=self._shown_at(instant),
+            known_at=self._shown_at(known.at),
             scope=await self._scope(
                 caller,
                 anchor.group_ids,
@@ -159,9 +162,12 @@ class Connections(FactLists):
             of_kind[name] = of_kind.get(name, 0) + found.facts
         return kinds
 
-    async def _connections_message(self, anchor: Anchor, count: int, listed: Listed, relations: Sequence[str]) -> str:
+    async def _connections_message(
+        self, anchor: Anchor, shown: Sequence[FactView], listed: Listed, read: ReadFacts, wanted: FactFilter
+    ) -> str:
+        count = len(shown)
         if count and listed.is_series:
-            return series_note(listed.page.facts[:count], listed.page.total)
+            return series_note(listed.page.facts[:count], listed.page.total, shown)
         if count:
             return f"Found {count} connection(s) for entity"
         none = f"No connections found for entity {anchor.asked}"
@@ -170,8 +176,10 @@ class Connections(FactLists):
         mentions, facts = (await self._graph.records.entity_support([anchor.uuid])).get(anchor.uuid, (0, 0))
         name = clipped(anchor.entity.name, 200)
         if facts:
-            first = await self._evidence(anchor.entity, anchor.group_ids, relations)
-            return f"{none}: {name} exists and has {facts} fact(s), none of them under these filters and groups{first}."
+            first = await self._evidence(anchor.entity, anchor.group_ids, wanted.relations)
+            ended = await self._newest_ended(read, wanted)
+            nothing = f"{name} exists and has {facts} fact(s), none of them under these filters and groups"
+            return f"{none}: {nothing}{first}{ended}."
         seen = f"; get_entity_timeline shows the {mentions} episode(s) that mention it" if mentions else ""
         return f"{none}: {name} exists but has no facts yet{seen}."
 

@@ -19,10 +19,10 @@ from graphiti_pkm.core.model.queries import FactFilter, FactPage, Window
 from graphiti_pkm.core.model.records import Entity, Fact
 from graphiti_pkm.core.model.requests import ME
 from graphiti_pkm.core.model.times import show_time
-from graphiti_pkm.core.reading.candidates import Candidates, checked_text
-from graphiti_pkm.core.reading.fact_lists import FactLists, in_series_order, joined, read_at, series_note
+from graphiti_pkm.core.reading.candidates import Candidates, Query, checked_text
+from graphiti_pkm.core.reading.fact_lists import FactLists, ended_of, in_series_order, joined, read_at, series_note
 from graphiti_pkm.core.reading.paging import FACTS, budget, fit
-from graphiti_pkm.core.reading.ranking import lifted
+from graphiti_pkm.core.reading.ranking import lifted, ranked
 from graphiti_pkm.core.reading.reader import Anchor, GroupIds, Start
 from graphiti_pkm.core.reading.slices import ASKED, found_message, slice_of
 from graphiti_pkm.core.reading.views import item_sizes
@@ -169,9 +169,10 @@ class FactSearch(FactLists):
         order = _order(has_dated=bool(first), is_ranked=in_order == others)
         message = found_message("fact", kept, page.hits, is_cut=found.is_cut, order=order)
         if kept and asked.wanted.kinds == ("reading",):
-            message = series_note(facts[:kept], page.hits)
+            message = series_note(facts[:kept], page.hits, views[:kept])
         if not page.total:
             message += await self._evidence(asked.entity, groups, asked.wanted.relations)
+            message += await self._nearest_ended(words, asked.wanted)
         return FactSearchResponse(
             message=message,
             total=page.hits,
@@ -180,6 +181,8 @@ class FactSearch(FactLists):
             next_cursor=next_cursor,
             weaker=page.weaker(kept),
             now=self._counted_from(asked.wanted.now, asked.wanted.as_of, asked.wanted.known_at),
+            as_of=self._shown_at(asked.wanted.as_of),
+            known_at=self._shown_at(asked.wanted.known_at),
             scope=await self._scope(caller, groups, empty=not page.total, note=joined(asked.note, words.note)),
             facts=shown,
         )
@@ -196,11 +199,12 @@ class FactSearch(FactLists):
         order = "those due first" if wanted.asks_open else "current ones first, then the newest"
         message = f"Found {kept} of {page.total} fact(s), {order}"
         if listed.is_series and kept:
-            message = series_note(page.facts[:kept], page.total)
+            message = series_note(page.facts[:kept], page.total, views[:kept])
         if not kept:
             message = found_message("fact", 0, page.total)
         if not page.total:
             message += await self._evidence(asked.entity, groups, wanted.relations)
+            message += await self._newest_ended(self._read, wanted)
         note = joined(asked.note, _NO_RANKING if asked.centre else None)
         return FactSearchResponse(
             message=message,
@@ -208,7 +212,9 @@ class FactSearch(FactLists):
             returned=kept,
             truncated=more,
             next_cursor=await self._next(asked.start, page.keys[kept - 1] if more else None, asked.groups),
-            now=self._counted_from(asked.wanted.now, asked.wanted.as_of, asked.wanted.known_at),
+            now=self._counted_from(wanted.now, wanted.as_of, wanted.known_at),
+            as_of=self._shown_at(wanted.as_of),
+            known_at=self._shown_at(wanted.known_at),
             scope=await self._scope(caller, groups, empty=not page.total, note=note),
             series=await self._series(listed, wanted.neighbour_uuid, own_of(wanted), asked.start),
             facts=views[:kept],
@@ -218,6 +224,13 @@ class FactSearch(FactLists):
         if wanted.neighbour_uuid is None:
             return await self._graph.facts.group_facts(wanted, window)
         return await self._graph.facts.connections(wanted.neighbour_uuid, own_of(wanted), window)
+
+    async def _nearest_ended(self, words: Query, wanted: FactFilter) -> str:
+        """For an empty answer of what held at an instant: the best fact that had ended by then."""
+        over = ended_of(wanted)
+        best = ranked((await self._candidates.facts(words, over)).by_uuid)[:1] if over else []
+        facts = await self._graph.records.get_facts([uuid for uuid, _ in best], wanted.group_ids) if best else ()
+        return self._said_ended(facts, "nearest that had ended")
 
     async def _of_dates(self, asked: _Asked, query: str) -> list[Fact]:
         """Readings of a measure that the query names, of the dates that it names, oldest first."""

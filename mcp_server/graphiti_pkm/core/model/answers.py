@@ -164,7 +164,7 @@ class Page(Answer):
     weaker: int | None = None
     """How many hits with clearly lower scores follow on the next pages of a ranked list."""
     now: str | None = None
-    """What status and past count from: as_of, else known_at, else the day of page one, in the configured zone."""
+    """The day of page one, in the configured zone: what status and past count from, unless a time was asked for."""
     scope: Scope
 
 
@@ -201,6 +201,9 @@ class SeriesView(Answer):
 
 
 class FactSearchResponse(Page):
+    as_of: str | None = None
+    """What status and past count from, if it was asked for; else known_at, else now."""
+    known_at: str | None = None
     series: list[SeriesView] | None = None
     """Of a list of readings, on page one: at most five."""
     facts: list[FactView]

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from graphiti_pkm.core.facts.amounts import SECONDS, TIME, amount_of
 from graphiti_pkm.core.facts.readings import measures_in
 from graphiti_pkm.core.identity.near_relations import Relations
-from graphiti_pkm.core.model.answers import SeriesView
+from graphiti_pkm.core.model.answers import FactView, SeriesView
 from graphiti_pkm.core.model.names import measure_key, name_key
 from graphiti_pkm.core.model.queries import FactFilter, FactPage, ReadingPoint, ReadingSeries, Window
 from graphiti_pkm.core.model.records import Entity, Fact
@@ -138,6 +138,15 @@ class FactLists(Reader):
         about = f"about {clipped(entity.name, _NAME)}" if entity else "here"
         return f"; the first {named}fact {about} is of {show_time(first, self._context.settings.zone)}"
 
+    async def _newest_ended(self, read: ReadFacts, wanted: FactFilter) -> str:
+        """For an empty answer of what held at an instant: the newest fact that had ended by then."""
+        over = ended_of(wanted)
+        facts = (await read(over, Window(limit=1))).facts if over else ()
+        return self._said_ended(facts, "had ended")
+
+    def _said_ended(self, facts: Sequence[Fact], label: str) -> str:
+        return f"; {label}: {self._views.sentence(facts[0])}" if facts else ""
+
     async def _existing(self, group_ids: Sequence[str], asked: Sequence[str]) -> str:
         """If no relation given exists: the existing ones, similar ones first, then the most used."""
         uses: Counter[str] = Counter()
@@ -168,13 +177,23 @@ def asks_for_readings(wanted: FactFilter) -> bool:
     return bool(wanted.kinds == ("reading",) or wanted.status == "reading" or wanted.measures or wanted.own_measures)
 
 
-def series_note(facts: Sequence[Fact], total: int | None) -> str:
-    """States the order, which differs from other answers."""
+def ended_of(wanted: FactFilter) -> FactFilter | None:
+    """The filter for what had ended by the instant of a filter for what held then; None if it is for something else."""
+    asks_current = wanted.as_of is not None or wanted.only_current or wanted.status == "current"
+    if not asks_current or wanted.status not in {None, "current"} or wanted.known_at is not None:
+        return None
+    return wanted.model_copy(update={"status": "ended", "only_current": False})
+
+
+def series_note(facts: Sequence[Fact], total: int | None, views: Sequence[FactView]) -> str:
+    """States the order, which differs from other answers, and what no series counts; ``views``: of these facts."""
     of = "" if total is None else f"of {total} "
     what = "reading(s)" if all(fact.kind == "reading" for fact in facts) else "fact(s)"
     measures = {measure_key(fact.measure or ""): fact.measure for fact in facts if fact.kind == "reading"}
     name = next(iter(measures.values())) if len(measures) == 1 else None
-    return f"Found {len(facts)} {of}{what}{f' of {clipped(name, _NAME)}' if name else ''}, oldest first"
+    voided = sum(view.status == "voided" for view in views)
+    wrong = f", {voided} of them voided" if voided else ""
+    return f"Found {len(facts)} {of}{what}{f' of {clipped(name, _NAME)}' if name else ''}{wrong}, oldest first"
 
 
 def in_series_order(facts: Sequence[Fact]) -> list[Fact]:

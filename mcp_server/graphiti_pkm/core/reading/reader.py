@@ -135,10 +135,13 @@ class Reader:
             if (wrong := [self._views.sentence(fact) for fact in facts if fact.voided][:_WRONG_FACTS])
         }
 
-    def _counted_from(self, now: datetime, as_of: datetime | None = None, known_at: datetime | None = None) -> str:
-        """The instant that the caller asked about, else the day: what an answer says of status and past counts from."""
-        zone, asked = self._context.settings.zone, as_of or known_at
-        return show_time(asked, zone) if asked else in_zone(now, zone).date().isoformat()
+    def _counted_from(self, now: datetime, *asked: datetime | None) -> str | None:
+        """The day that an answer counts status and past from; None if the caller asked about an instant."""
+        return None if any(asked) else in_zone(now, self._context.settings.zone).date().isoformat()
+
+    def _shown_at(self, asked: datetime | None) -> str | None:
+        """An instant that the caller asked about."""
+        return None if asked is None else show_time(asked, self._context.settings.zone)
 
     def _read_as(self, as_of: str | None, known_at: str | None = None, *, by_start: bool = True) -> str | None:
         """A note on how a month or year is read (as its first instant) and how to ask for all of it.

@@ -304,6 +304,45 @@ async def test_facts_are_no_series_if_only_the_first_page_has_nothing_else(told:
     assert texts(answer) == ["Sarah slept 5 hours.", "Sarah slept 4 hours."]
 
 
+async def test_an_empty_answer_for_a_later_day_says_what_had_ended_and_when(told: ParsedRequest) -> None:
+    before = told.works(valid_at=at(2020), invalid_at=at(2021), expired_at=at(2021), text="Sarah trains at Acme.")
+    works = told.works(invalid_at=at(2025, 5, 2), expired_at=at(2025, 5, 3), text="Sarah works at Acme.")
+    await told.begin(before, works)
+    said = "had ended: Sarah works at Acme. (from 2024-03-02 until 2025-05-02)"
+    for asked in (
+        {"edge_types": ["WORKS_AT"], "as_of": "2026-01"},
+        {"edge_types": ["WORKS_AT"], "status": "current"},
+        {"entity_uuid": told.sarah.uuid, "as_of": "2026-01"},
+    ):
+        answer = await told.facts(**asked)
+        assert (answer.total, answer.message.endswith(said)) == (0, True), answer.message
+    for asked in ({"as_of": "2026-01"}, {"include_invalidated": False}):
+        assert f"; {said}." in (await told.connections(told.sarah, relation="WORKS_AT", **asked)).message
+    for asked in ({"as_of": "2026-01"}, {"status": "current"}):
+        answer = await told.facts("Where does Sarah work?", **asked)
+        assert "; nearest that had ended: Sarah" in answer.message
+    early = await told.facts(edge_types=["WORKS_AT"], as_of="2023")
+    assert early.message.endswith("; had ended: Sarah trains at Acme. (from 2020-01-01 until 2021-01-01)")
+    for asked in ({"as_of": "2019"}, {"status": "planned"}, {"valid_after": "2026"}, {"known_at": "2025"}):
+        assert "ended" not in (await told.facts(edge_types=["WORKS_AT"], **asked)).message
+
+
+async def test_an_answer_says_from_which_time_it_counts(told: ParsedRequest) -> None:
+    await told.begin(told.works())
+    for asked, counted in (
+        ({}, ("2026-06-01", None, None)),
+        ({"as_of": "2025-02"}, (None, "2025-02-01", None)),
+        ({"known_at": "2026-02"}, (None, None, "2026-02-01")),
+        ({"as_of": "2025-02", "known_at": "2026-02"}, (None, "2025-02-01", "2026-02-01")),
+    ):
+        for page in (
+            await told.facts(edge_types=["WORKS_AT"], **asked),
+            await told.facts("Sarah works", **asked),
+            await told.connections(told.sarah, **asked),
+        ):
+            assert (page.now, page.as_of, page.known_at) == counted
+
+
 @pytest.mark.parametrize(
     ("filters", "evidence"),
     [

@@ -103,3 +103,13 @@ async def test_a_value_of_ten_numbers_is_kept_as_told_and_has_no_number(world: T
     assert [one.value for one in found.facts] == ["7", ten]
     assert found.series is not None
     assert [(one.readings, one.without_number) for one in found.series] == [(2, 1)]
+
+
+async def test_what_was_corrected_is_counted_beside_the_series(world: ToldWorld) -> None:
+    for day, hours in ((1, 5), (2, 6), (3, 7)):
+        await read(world, "sleep", day, hours)
+    await read(world, "sleep", 2, 8, replaces="6", change="corrected")
+    found = await world.facts_found("readings of sleep")
+    assert found.message == "Found 4 of 4 reading(s) of sleep, 1 of them voided, oldest first"
+    assert [one.readings for one in found.series or ()] == [3]
+    assert "4 of 4 reading(s) of sleep, 1 of them voided" in (await world.connections_of("sleep")).message
