@@ -92,6 +92,9 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
     "e2e/isolation_suite.py": {
         "test_after_all_of_it_her_memory_is_as_it_was": "C41",
     },
+    "e2e/test_audit_command.py": {
+        "test_what_two_workers_wrote_and_refused_is_in_one_table": "K-09",
+    },
     "e2e/test_bad_input_arguments.py": {
         "test_a_wrong_argument_is_explained_and_nothing_is_stored": "G-62 T34 T18",
     },

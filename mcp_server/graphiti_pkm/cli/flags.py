@@ -10,7 +10,7 @@ from graphiti_pkm.settings.names import RETIRED, environment_name, flags_of, is_
 _SERVE_ONLY = frozenset({
     "transport", "host", "port", "path", "toolsets", "tools", "exclude_tools", "read_only", "default_group",
     "allowed_hosts", "calls_per_minute", "writes_per_minute", "characters_per_call", "workers", "drain_seconds",
-    "metrics", "log_format", "tokens",
+    "metrics", "log_format", "tokens", "audit_days",
 })  # fmt: skip
 _ASKS_MODEL = frozenset({"doctor", "reextract", "reembed"})
 _DESCRIBED = frozenset({"entity_types", "edge_types"})

@@ -76,6 +76,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     _add_queue(commands)
     _add_tokens(commands)
+    _add_audit(commands)
     _add_reextract(commands)
     embed = _command(commands, "reembed", "Compute all vectors again with the configured embedding model.")
     embed.add_argument(
@@ -223,6 +224,18 @@ def _add_tokens(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     )
 
 
+def _add_audit(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    audit = _command(
+        commands, "audit", "Show who wrote what and who was refused, newest first, while servers run.", json=True
+    )
+    audit.add_argument("--since", metavar="DATE", help="only since this date")
+    audit.add_argument("--principal", metavar="NAME", help="only of this principal")
+    audit.add_argument("--action", metavar="NAME", help="only of this tool, or kind of request such as connect")
+    audit.add_argument(
+        "--limit", type=int, default=100, metavar="NUMBER", help="maximum number of lines. Default: 100."
+    )
+
+
 def _add_reextract(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     again = _command(
         commands, "reextract", "Let the model read stored episodes again; this deletes nothing.", json=True
@@ -270,6 +283,10 @@ def _run(options: argparse.Namespace, loaded: LoadedSettings) -> int:
             from graphiti_pkm.cli.tokens import tokens  # noqa: PLC0415
 
             code = tokens(settings, options)
+        case "audit":
+            from graphiti_pkm.cli.audit import audit  # noqa: PLC0415
+
+            code = audit(settings, options)
         case "reextract":
             from graphiti_pkm.cli.reextract import reextract  # noqa: PLC0415
 

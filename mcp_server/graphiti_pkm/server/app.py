@@ -236,7 +236,8 @@ def run(settings: Settings, parts: Parts) -> None:
             "run the server in WSL or a container."
         )
     if settings.transport == "stdio":
-        anyio.run(build_server(settings, *parts()).run_stdio_async)
+        with audit.kept(settings):
+            anyio.run(build_server(settings, *parts()).run_stdio_async)
         return
     from graphiti_pkm.server.auth.access_gate import check_host, tokens_of  # noqa: PLC0415
     from graphiti_pkm.server.transports.http import http_app, listen  # noqa: PLC0415  (stdio starts faster without it)
@@ -287,7 +288,8 @@ def _serve_http(server: MemoryServer, settings: Settings, listening: socket.sock
         async with server.backend.open(), nullcontext() if others is None else others.serving(server.answer):
             await serve_http(server, settings, server.draining, server.backend, listening)
 
-    anyio.run(serve)
+    with audit.kept(settings):
+        anyio.run(serve)
 
 
 def _version() -> str:

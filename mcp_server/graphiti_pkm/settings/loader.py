@@ -50,6 +50,11 @@ class Settings(ReasoningSettings, ModelSettings, ServingSettings, DatabaseSettin
         """The path of the token file, which may not exist."""
         return self.tokens_file or self.data_dir / "tokens.json"
 
+    @property
+    def audit_path(self) -> Path:
+        """The path of the audit log, which may not exist."""
+        return self.data_dir / "audit.sqlite3"
+
 
 @dataclass(frozen=True)
 class LoadedSettings:

@@ -103,6 +103,13 @@ class ServingSettings(BaseModel, defer_build=True):
         default="text", description="Format of the log: text for people, json for machines."
     )
 
+    audit_days: int = Field(
+        default=90,
+        ge=0,
+        le=36_500,
+        description="Days for which `audit` can show who wrote what and was refused; 0 = keep no such table.",
+    )
+
     @field_validator("path")
     @classmethod
     def _own_path(cls, path: str) -> str:

@@ -22,6 +22,7 @@ COMMANDS = (
     "rebuild",
     "queue",
     "tokens",
+    "audit",
     "reextract",
     "reembed",
     "fetch-model",

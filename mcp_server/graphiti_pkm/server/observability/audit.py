@@ -3,11 +3,16 @@
 import logging
 import re
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from graphiti_pkm.core.model.access import Caller, Token
 from graphiti_pkm.server.observability.logging import current_request
+from graphiti_pkm.settings.loader import Settings
+
+if TYPE_CHECKING:  # stdio starts faster without SQLite
+    from graphiti_pkm.server.observability.audit_trail import AuditTrail
 
 _log = logging.getLogger("graphiti_pkm.audit")
 
@@ -16,6 +21,9 @@ REFUSALS = frozenset({"not_allowed", "permission_denied", "too_many_calls", "too
 _UUID = re.compile(r"[0-9a-fA-F-]{8,36}")
 _GROUP = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _MOST = 20
+
+_trail: "AuditTrail | None" = None
+"""Keeps the lines of this process, as the log does."""
 
 
 def audit(
@@ -55,13 +63,33 @@ def log_refused_request(outcome: str, token: Token | None = None) -> None:
     _write(audit="refused", token=token.id if token else None, action="connect", outcome=outcome)
 
 
+@contextmanager
+def kept(settings: Settings) -> Iterator[None]:
+    """Keep the lines of this process in the data directory, at any log level, for the command ``audit``."""
+    global _trail  # noqa: PLW0603 like the log, it belongs to the process
+    if not settings.audit_days:
+        yield
+        return
+    from graphiti_pkm.server.observability.audit_trail import AuditTrail  # noqa: PLC0415
+
+    _trail = AuditTrail(settings.audit_path, settings.audit_days)
+    try:
+        yield
+    finally:
+        _trail.close()
+        _trail = None
+
+
 def always() -> None:
     """Write the audit log at any log level, for servers that others connect to."""
     _log.setLevel(logging.INFO)
 
 
 def _write(**event: object) -> None:
-    _log.info("audit", extra={"event": {key: value for key, value in event.items() if value is not None}})
+    given = {key: value for key, value in event.items() if value is not None}
+    _log.info("audit", extra={"event": given})
+    if _trail is not None:
+        _trail.keep(given)
 
 
 def _places(values: Mapping[str, Any]) -> dict[str, object]:
