@@ -20,6 +20,8 @@ _OWN = frozenset(
         "Apart",
         "ProjectRecord",
         "EntryRecord",
+        "QualityRecord",
+        "WriteOrigin",
     }
 )
 _LONGEST = 60

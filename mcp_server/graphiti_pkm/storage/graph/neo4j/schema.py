@@ -48,6 +48,8 @@ _UNIQUE = (
     ("Apart", "id"),
     ("ProjectRecord", "uuid"),
     ("EntryRecord", "uuid"),
+    ("QualityRecord", "uuid"),
+    ("WriteOrigin", "id"),
 )
 """Constraints of our own labels, so that two servers create a node once. Graphiti's labels have none."""
 _INDEXED = (
@@ -71,6 +73,8 @@ _INDEXED = (
     ("Apart", "group_id"),
     ("ProjectRecord", "group_id"),
     ("EntryRecord", "group_id"),
+    ("QualityRecord", "group_id"),
+    ("WriteOrigin", "group_id"),
 )
 _OWN = (
     *(
@@ -80,6 +84,8 @@ _OWN = (
     *(f"CREATE INDEX pkm_{label.lower()}_{key} IF NOT EXISTS FOR (n:{label}) ON (n.{key})" for label, key in _INDEXED),
     "CREATE INDEX pkm_entryrecord_time IF NOT EXISTS FOR (n:EntryRecord) ON (n.project_uuid, n.valid_at)",
     "CREATE INDEX pkm_entryrecord_project_uuid IF NOT EXISTS FOR (n:EntryRecord) ON (n.project_uuid)",
+    "CREATE INDEX pkm_qualityrecord_flagged IF NOT EXISTS FOR (n:QualityRecord) ON (n.group_id, n.flagged_at)",
+    "CREATE INDEX pkm_writeorigin_time IF NOT EXISTS FOR (n:WriteOrigin) ON (n.group_id, n.recorded_at)",
     "CREATE INDEX pkm_fact_recorded_day IF NOT EXISTS FOR ()-[e:RELATES_TO]-() ON (e.recorded_day)",
     f"CREATE INDEX pkm_fact_because_of IF NOT EXISTS FOR ()-[e:RELATES_TO]-() ON (e.{BECAUSE_OF})",
     f"""CREATE FULLTEXT INDEX {NODES_INDEX} IF NOT EXISTS FOR (s:SearchText) ON EACH [s.scope, s.text]

@@ -9,7 +9,7 @@ import sqlite3
 
 from graphiti_pkm.errors import ConfigurationError, NewerSchema
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 12
 OLDEST_SQLITE = (3, 37, 0)
 """The first version with STRICT tables."""
 
@@ -413,7 +413,43 @@ WHEN NOT EXISTS (SELECT 1 FROM name k WHERE k.entity_uuid = old.entity_uuid) BEG
 END;
 """
 
-_MIGRATIONS = (_FIRST, _GRAPHITI, _UPDATES, _CAUSES, _STEMS, _TYPES, _PROJECTS, _SOURCES, _WORDS, _NAMELESS)
+_RESERVED = ""
+"""Nothing; the number is taken by a change that is not in this version."""
+
+# ``quality``: what librarians say of an entity. ``write_origin``: who made a write, which made all records of its group
+# with its time; no two writes of a group have the same.
+_CURATION = """
+CREATE TABLE quality (
+  uuid TEXT PRIMARY KEY REFERENCES entity (uuid) ON DELETE CASCADE,
+  group_id TEXT NOT NULL,
+  flag_reason TEXT,
+  flagged_at INTEGER,
+  flagged_by TEXT,
+  similar_to TEXT NOT NULL,
+  note TEXT,
+  cleared_at INTEGER,
+  cleared_by TEXT,
+  confidence REAL,
+  confidence_reason TEXT,
+  confidence_at INTEGER,
+  confidence_by TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX quality_flagged ON quality (group_id, flagged_at DESC, uuid) WHERE flagged_at IS NOT NULL;
+CREATE INDEX quality_confidence ON quality (group_id, confidence, uuid) WHERE confidence IS NOT NULL;
+CREATE TABLE write_origin (
+  group_id TEXT NOT NULL,
+  recorded_at INTEGER NOT NULL,
+  created_by TEXT NOT NULL,
+  token TEXT,
+  source_type TEXT NOT NULL,
+  PRIMARY KEY (group_id, recorded_at)
+) STRICT, WITHOUT ROWID;
+"""
+
+_MIGRATIONS = (
+    *(_FIRST, _GRAPHITI, _UPDATES, _CAUSES, _STEMS, _TYPES, _PROJECTS, _SOURCES, _WORDS, _NAMELESS, _RESERVED),
+    _CURATION,
+)
 """The n-th leads from version n to n + 1; a published one never changes."""
 
 
