@@ -20,6 +20,7 @@ from graphiti_pkm.core.model.records import (
     Name,
     Passage,
     Project,
+    Quality,
     Record,
     WriteIntent,
     WriteKind,
@@ -138,6 +139,11 @@ def an_entry(episode: Episode, project: Project | None = None, **fields: Any) ->
     return Entry(**{"uuid": episode.uuid, "group_id": episode.group_id, "project_uuid": uuid, **fields})
 
 
+def a_quality(entity: Entity, **fields: Any) -> Quality:
+    """What is said of an entity."""
+    return Quality(**{"uuid": entity.uuid, "group_id": entity.group_id, **fields})
+
+
 def a_saga(name: str = "Trip", **fields: Any) -> Saga:
     return Saga(**{"uuid": new_uuid(), "group_id": GROUP, "name": name, "created_at": DAY_ONE, **fields})
 
@@ -186,6 +192,7 @@ _LISTS: dict[type[Record], str] = {
     EpisodeLink: "episode_links",
     Community: "communities",
     Project: "projects",
+    Quality: "qualities",
     Entry: "entries",
     BackLinkJob: "jobs",
     EmbedPassagesJob: "jobs",

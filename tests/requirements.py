@@ -22,7 +22,7 @@ ROWS: frozenset[str] = frozenset(
     + _rows("G-", range(1, 73), 74, 75, 77, 78, range(79, 84))
     + _rows("M-", range(6, 10), 13, 14, 40, range(70, 74), range(80, 98), 101)
     + _rows("C", 16, range(17, 23), 24, 25, 27, 28, 31, 41, range(43, 46), range(51, 57))
-    + _rows("K-", range(1, 5), range(7, 12), 50)
+    + _rows("K-", range(1, 5), range(7, 12), 24, 48, 50, 89)
     + _rows("E-", 11, 12, 14, 15, 32, 50, range(67, 74), 75, 94, 97)  # analyses
     + _rows("M-", range(1, 6), 10, 11, 12, range(15, 34))  # projects
     + _rows("M-", range(34, 40), range(41, 60))
@@ -499,6 +499,10 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
     },
     "protocol/test_stdio.py": {
         "test_each_request_is_answered_although_one_holds_half_a_surrogate_pair": "T37",
+    },
+    "protocol/test_curation.py": {
+        "test_a_librarian_flags_lists_and_clears_and_a_contributor_may_not": "K-48 K-89",
+        "test_what_cannot_be_is_refused_and_named": "K-24",
     },
     "protocol/test_tiers.py": {
         "test_a_tier_is_shown_and_may_call_its_tools_and_no_others": "K-01",

@@ -51,7 +51,7 @@ HARMLESS = frozenset(
     relations observations entityNames deletions
     weight undirected max_length top_n in_place format content max_chars dry_run saved
     description metadata timestamp extract_entities after before similarity_threshold include_entities
-    include_cross_project relevance_threshold
+    include_cross_project relevance_threshold note confidence
     """.split()  # noqa: SIM905  (a list of words reads better)
 )
 """Parameters of today's tools that name no record, group, saga or graph; cursors and confirmations are tried by
@@ -140,6 +140,10 @@ def arguments_of(tool: str, own: Records) -> dict[str, Any]:
         "search_entries_semantic": {"query": "person", "similarity_threshold": 0, "limit": 1, "group_id": own.group},
         "get_entry_context": {"entity_name": entity, "limit": 1, "group_id": own.group},
         "get_project_memories": {"project_id": own.project, "relevance_threshold": 0, "limit": 1},
+        "flag_for_review": {"entity_uuid": entity, "reason": "so it is"},
+        "clear_flag": {"entity_uuid": entity, "note": "so it is"},
+        "list_flagged": {"limit": 1, "group_ids": own.group},
+        "set_confidence": {"entity_uuid": entity, "confidence": 0.5, "reason": "so it is"},
         **scratch_arguments(entity),
     }[tool]
 

@@ -101,6 +101,8 @@ class Story:
             )
             self.vera = _records(answer, VERAS)
         self.vera.project = await _in_a_project(client, HER_PROJECT, _HERS[1][0], VERAS)
+        flag = {"entity_uuid": self.vera.entity, "reason": _HERS[0][0]}
+        await call(client, "flag_for_review", **flag)
         for tool, arguments in (
             ("get_episodes", {"group_ids": VERAS}),
             ("search_memory_facts", {"group_ids": VERAS, "query": "council", "max_facts": 50}),
@@ -126,6 +128,7 @@ async def kept(client: Client) -> dict[str, Any]:
         "episodes": await call(client, "get_episodes", group_ids=VERAS),
         "changes": (await call(client, "what_changed", since="2020", group_ids=VERAS, limit=100))["changes"],
         "projects": await call(client, "list_projects", group_ids=VERAS),
+        "flagged": (await call(client, "list_flagged", group_ids=VERAS))["flagged"],
         "entries": await call(client, "get_entry_context", entity_name=HER_ENTITY, group_id=VERAS),
         "holds": (await call(client, "get_status"))["groups"][VERAS],
         "scratch": await drawn(client),

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from tests.fakes import refusals
 from tests.fakes.changes import FakeChangeLists, FakeChanges
+from tests.fakes.curation import FakeCuration, add_qualities, delete_qualities, forget_qualities
 from tests.fakes.embeddings import FakeEmbeddings, give
 from tests.fakes.neighbours import FakeNeighbours
 from tests.fakes.observations import FakeObservations
@@ -40,6 +41,7 @@ from graphiti_pkm.errors import PkmError, Unavailable, WriteFailed
 from graphiti_pkm.storage.graph.graph_part import GraphPart
 from graphiti_pkm.storage.graph.parts.change_lists import ChangeLists
 from graphiti_pkm.storage.graph.parts.communities import Communities
+from graphiti_pkm.storage.graph.parts.curation import Curation
 from graphiti_pkm.storage.graph.parts.neighbours import Neighbours
 from graphiti_pkm.storage.graph.parts.observations import Observations
 from graphiti_pkm.storage.graph.parts.projects import Projects
@@ -55,6 +57,7 @@ PARTS: Mapping[object, type[FakePart]] = {
     Communities: FakeCommunities,
     Observations: FakeObservations,
     Projects: FakeProjects,
+    Curation: FakeCuration,
 }
 """Which fake stands for a part that a capability makes."""
 
@@ -210,6 +213,7 @@ def _add_nodes(db: Tables, intent: WriteIntent, vectors: Vectors) -> None:
         db.entities[entity.uuid] = entity
         _keep_vector(db, entity.uuid, vectors)
     add_projects(db, intent)
+    add_qualities(db, intent)
     for change in intent.changes:
         for name in change.entity_before.names if change.entity_before else ():
             if name.key in db.names and db.names[name.key].entity_uuid == change.fact_uuid:
@@ -312,6 +316,7 @@ def _forget(db: Tables, told: Forgetting) -> None:
         db.mentions.pop(pair, None)
     forget_communities(db, told)
     forget_metadata(db, told)
+    forget_qualities(db, told)
     for left in told.names:
         _forget_names(db, left)
 
@@ -364,6 +369,7 @@ def _delete(db: Tables, deletions: Deletions) -> None:
     }
     delete_sagas(db, deletions)
     delete_projects(db)
+    delete_qualities(db)
 
 
 def _forget_updates_of(db: Tables, entity_uuids: Sequence[str]) -> None:

@@ -22,6 +22,7 @@ from graphiti_pkm.core.model.records import (
     Passage,
     PlanOutcome,
     Project,
+    Quality,
     RecordedChange,
 )
 from graphiti_pkm.core.model.saga_records import Community, Saga
@@ -39,6 +40,7 @@ class Tables:
     entities: dict[str, Entity] = field(default_factory=dict)
     projects: dict[str, Project] = field(default_factory=dict)
     entries: dict[str, Entry] = field(default_factory=dict)
+    qualities: dict[str, Quality] = field(default_factory=dict)
     names: dict[str, Name] = field(default_factory=dict)
     facts: dict[str, Fact] = field(default_factory=dict)
     mentions: dict[tuple[str, str], Mention] = field(default_factory=dict)

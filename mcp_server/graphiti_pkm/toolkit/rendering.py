@@ -43,6 +43,9 @@ _TIMES = frozenset(
         "timestamp",
         "last_entry",
         "last_seen",
+        "flagged_at",
+        "cleared_at",
+        "confidence_at",
         "created",
     }
 )

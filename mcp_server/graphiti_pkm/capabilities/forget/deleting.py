@@ -148,7 +148,10 @@ class Deleting:
                     facts=(*(fact.uuid for fact in lost), *derived.facts),
                 ),
                 forgets=Forgetting(
-                    names=derived.names, reasons=tuple(sorted(derived.reasons)), answers=derived.answers
+                    names=derived.names,
+                    reasons=tuple(sorted(derived.reasons)),
+                    qualities=tuple(sorted(derived.reviews)),
+                    answers=derived.answers,
                 ),
                 jobs=(EraseJob(),),
             )

@@ -26,6 +26,8 @@ class DerivedData:
     entities: tuple[str, ...] = ()
     """Entities that only the journal contains."""
     reasons: frozenset[str] = frozenset()
+    reviews: frozenset[str] = frozenset()
+    """Entities of which a librarian said it."""
     answers: tuple[str, ...] = ()
     asks: tuple[str, ...] = ()
     """Texts that contain such a word and stay."""
@@ -65,6 +67,7 @@ def find_derived_data(
         facts=tuple(sorted({one.uuid for one in facts})),
         entities=tuple(sorted({one.uuid for one in texts} - entities.keys())),
         reasons=frozenset(one.uuid for one in trace.of("reason") if goes(one.text)),
+        reviews=frozenset(one.uuid for one in trace.of("review") if goes(one.text)),
         answers=tuple(sorted({one.uuid for one in trace.of("answer") if vanished.marks(one.text) or says(one.text)})),
         asks=tuple(names.asks),
     )

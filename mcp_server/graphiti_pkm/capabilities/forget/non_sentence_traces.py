@@ -1,4 +1,4 @@
-"""Finds a forgotten name outside of sentences: in claims, relations, types, sagas, communities and metadata. Pure."""
+"""Finds a forgotten name outside of sentences: in claims, relations, types, sagas, metadata, flags and so on. Pure."""
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from graphiti_pkm.capabilities.forget.text import TextPredicate
 from graphiti_pkm.capabilities.forget.trace import names_of_attributes, words_of_claim
 from graphiti_pkm.core.model.name_forms import NameForms
-from graphiti_pkm.core.model.records import Episode, Fact, WriteIntent
+from graphiti_pkm.core.model.records import QUALITY_TEXTS, Episode, Fact, WriteIntent
 from graphiti_pkm.core.model.redaction import NO_METADATA
 from graphiti_pkm.core.model.saga_records import Saga
 from graphiti_pkm.core.ports.erasing import RowContent
@@ -33,6 +33,8 @@ class NonSentenceTraces:
     """Members of communities with it in the name or summary."""
     metadata: frozenset[str] = frozenset()
     """Projects and entries with it in their metadata."""
+    qualities: frozenset[str] = frozenset()
+    """Entities with it in the reason of a flag or of a confidence, or in the note of who cleared a flag."""
 
 
 class NonSentenceCollector:
@@ -54,6 +56,7 @@ class NonSentenceCollector:
         """The version written last."""
         self.members: set[str] = set()
         self.metadata: set[str] = set()
+        self.qualities: set[str] = set()
 
     def take(self, rows: Iterable[RowContent]) -> None:
         """Examine rows, oldest first."""
@@ -85,6 +88,9 @@ class NonSentenceCollector:
         metadata = {one.uuid: one.metadata for one in intent.projects}
         metadata |= {one.uuid: one.metadata for one in intent.entries}
         self.metadata.update(uuid for uuid, text in metadata.items() if any(map(self._may_say, _texts(text))))
+        for quality in intent.qualities:
+            if any(self._may_say(getattr(quality, field) or "") for field in QUALITY_TEXTS):
+                self.qualities.add(quality.uuid)
 
     def _may_say(self, text: str) -> bool:
         return self._says(text) or bool(self._forms.found(text))

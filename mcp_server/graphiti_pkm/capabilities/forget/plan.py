@@ -96,6 +96,7 @@ class ForgetPlan:
         return not (
             (self.removed or self._titles or self.gone or self.entities or self.reworded or self.reasons)
             or (self.relations or self.sagas or self.material.target.non_sentences.members or self._metadata)
+            or self._qualities
             or (
                 derived.names
                 or derived.older
@@ -152,6 +153,12 @@ class ForgetPlan:
             lost |= {one.episode.uuid for one in self.material.redactions}
         return set(self.material.target.non_sentences.metadata) - lost
 
+    @property
+    def _qualities(self) -> set[str]:
+        """Entities that stay and of which a librarian said it."""
+        said = self.material.target.non_sentences.qualities | self.derived.reviews
+        return set(said) - {entity.uuid for entity in self.entities}
+
     def counts(self) -> dict[str, int]:
         """Counts by kind, without zeros."""
         deletes = self.material.mode == "delete"
@@ -168,7 +175,7 @@ class ForgetPlan:
             "sagas": len(self.sagas),
             "metadata": len(self._metadata),
             "aliases": len(self.derived.aliases),
-            "reasons": len(self.reasons),
+            "reasons": len(self.reasons) + len(self._qualities),
             "journal": self._in_journal,
         }
         found = {kind: count for kind, count in counts.items() if count}
@@ -225,6 +232,7 @@ class ForgetPlan:
                 answers=self.derived.answers,
                 members=tuple(sorted(material.target.non_sentences.members)),
                 metadata=tuple(sorted(self._metadata | (set() if deletes else losing))),
+                qualities=tuple(sorted(self._qualities)),
             ),
             jobs=(EraseJob(),),
         )

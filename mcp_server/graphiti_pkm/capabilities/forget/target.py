@@ -309,6 +309,7 @@ class ForgetTargets:
             only_kept=frozenset(facts) - {one.uuid for one in held},
             sagas=[one for listed in found for one in listed if one.uuid in look.sagas],
             metadata=frozenset(look.metadata),
+            qualities=frozenset(look.qualities),
             members=frozenset(look.members),
         )
 

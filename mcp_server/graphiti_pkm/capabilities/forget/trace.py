@@ -11,7 +11,7 @@ from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.model.date_phrases import without_date_words
 from graphiti_pkm.core.model.name_forms import identifier_words
 from graphiti_pkm.core.model.queries import EpisodeFilter
-from graphiti_pkm.core.model.records import Entity, Fact, FactChange, Name, WriteIntent
+from graphiti_pkm.core.model.records import QUALITY_TEXTS, Entity, Fact, FactChange, Name, WriteIntent
 from graphiti_pkm.core.ports.erasing import RowContent
 from graphiti_pkm.core.waiting import in_thread
 
@@ -29,6 +29,7 @@ DerivedKind = Literal[
     "fact",
     "relation",
     "reason",
+    "review",
     "answer",
     "message",
     "note",
@@ -252,6 +253,7 @@ def _texts_of(intent: WriteIntent) -> Iterator[DerivedText]:
         yield from _states_of(change)
         if change.reason:
             yield DerivedText("reason", change.uuid, change.reason)
+    yield from _reviews_of(intent)
     for saga in intent.sagas:
         yield DerivedText("saga", saga.uuid, f"{saga.name}. {saga.summary}")
     for community in intent.communities or ():
@@ -284,6 +286,12 @@ def every_text_of(row: RowContent) -> Iterator[DerivedText]:
         yield DerivedText("fact", fact.uuid, fact.quote or "")
         yield DerivedText("fact", fact.uuid, names_of_attributes(fact))
     yield from _texts_of(row.intent)
+
+
+def _reviews_of(intent: WriteIntent) -> Iterator[DerivedText]:
+    for quality in intent.qualities:
+        for name in QUALITY_TEXTS:
+            yield DerivedText("review", quality.uuid, getattr(quality, name) or "")
 
 
 _OF_THE_SERVER = frozenset(

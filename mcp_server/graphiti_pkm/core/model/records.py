@@ -204,6 +204,38 @@ class Entry(Record):
     """Whether names in its text are linked to entities, also to those that become known later."""
 
 
+class Quality(Record):
+    """What librarians say of an entity: whether somebody should look at it, and how sure what it says is."""
+
+    uuid: str
+    """The entity's."""
+    group_id: str
+    flag_reason: str | None = None
+    flagged_at: datetime | None = None
+    """None: it is not flagged."""
+    flagged_by: str | None = None
+    """The principal; as ``cleared_by`` and ``confidence_by``."""
+    similar_to: tuple[str, ...] = ()
+    """Entities that it may be the same as, of a flag for that reason."""
+    note: str | None = None
+    """What was said when the last flag was cleared."""
+    cleared_at: datetime | None = None
+    cleared_by: str | None = None
+    confidence: float | None = None
+    """From 0 to 1; None: nobody has said."""
+    confidence_reason: str | None = None
+    confidence_at: datetime | None = None
+    confidence_by: str | None = None
+
+    @property
+    def is_flagged(self) -> bool:
+        return self.flagged_at is not None
+
+
+QUALITY_TEXTS = ("flag_reason", "note", "confidence_reason")
+"""The fields of ``Quality`` that hold words of a caller."""
+
+
 class Mention(Record):
     """Episode mentions entity (Graphiti's MENTIONS); at most one edge a pair."""
 
@@ -344,6 +376,8 @@ class Forgetting(Record):
     """Entities whose communities are removed, because a model wrote their texts from all members' summaries."""
     metadata: tuple[str, ...] = ()
     """Projects and entries whose metadata is removed."""
+    qualities: tuple[str, ...] = ()
+    """Entities of whose quality only the numbers and times stay, without reasons and notes."""
 
 
 class EmbeddedFact(Record):
@@ -431,6 +465,7 @@ class WriteKind(StrEnum):
     RESTORE_FACT = "restore_fact"
     UPDATE_ENTITY = "update_entity"
     UPDATE_PROJECT = "update_project"
+    CURATE = "curate"
     CLEAR_GROUP = "clear_group"
     FORGET = "forget"
     EXTRACT = "extract"
@@ -443,8 +478,8 @@ class WriteIntent(Record):
     """Everything that one write does, decided before anything is stored.
 
     Applying it twice gives the same graph: every record carries its uuid and full new values. Order inside a
-    write: episodes, entities, projects, entries, names, facts, fact updates, mentions, passages, new vectors, sagas
-    with their steps and links, communities, changes, deletions.
+    write: episodes, entities, projects, entries, qualities, names, facts, fact updates, mentions, passages, new
+    vectors, sagas with their steps and links, communities, changes, deletions.
     ``vectors`` travel beside it (``Vectors``), keyed by uuid, so that a replay needs no model.
     """
 
@@ -458,6 +493,8 @@ class WriteIntent(Record):
     projects: tuple[Project, ...] = ()
     """Projects created or changed: full new values."""
     entries: tuple[Entry, ...] = ()
+    qualities: tuple[Quality, ...] = ()
+    """What is said of entities, full new values."""
     names: tuple[Name, ...] = ()
     facts: tuple[Fact, ...] = ()
     fact_updates: tuple[FactUpdate, ...] = ()

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.records import (
+    QUALITY_TEXTS,
     BackLinkJob,
     EmbeddedFact,
     Entity,
@@ -20,6 +21,7 @@ from graphiti_pkm.core.model.records import (
     Name,
     NewVectors,
     Project,
+    Quality,
     RemainingNames,
     Vectors,
     WriteIntent,
@@ -69,6 +71,7 @@ def concerned(forgetting: WriteIntent) -> frozenset[str]:
             *(left.entity_uuid for left in forgets.names),
             *forgets.members,
             *forgets.metadata,
+            *forgets.qualities,
             *forgetting.deletions.sagas,
             *(saga.uuid for saga in forgetting.sagas),
             *(entity.uuid for entity in forgetting.entities),
@@ -106,6 +109,13 @@ def redacted(earlier: WriteIntent, vectors: Vectors, forgetting: WriteIntent) ->
     kept |= set(left.new_vectors.uuids if left.new_vectors else ())
     kept |= {one.uuid for one in left.communities or ()}
     return left, {uuid: vector for uuid, vector in vectors.items() if uuid in kept}
+
+
+def redacted_quality(quality: Quality) -> Quality:
+    """What is left of it when a word of its texts is forgotten."""
+    return quality.model_copy(
+        update={field: FORGOTTEN for field in QUALITY_TEXTS if getattr(quality, field) is not None}
+    )
 
 
 def remaining_names(forgetting: WriteIntent) -> dict[str, frozenset[str]]:
@@ -171,6 +181,7 @@ class _Redaction:
         self._gone_sagas = frozenset(gone.sagas)
         self._members = frozenset((*forgets.members, *gone.entities))
         self._metadata = frozenset(forgets.metadata)
+        self._qualities = frozenset(forgets.qualities)
 
     def of(self, earlier: WriteIntent) -> WriteIntent:
         forgets = earlier.forgets
@@ -188,6 +199,11 @@ class _Redaction:
                 ),
                 "entries": tuple(
                     self._without_metadata(one) for one in earlier.entries if one.uuid not in self._gone_episodes
+                ),
+                "qualities": tuple(
+                    redacted_quality(one) if one.uuid in self._qualities else one
+                    for one in earlier.qualities
+                    if one.uuid not in self._gone_entities
                 ),
                 "names": tuple(filter(self._keeps_name, earlier.names)),
                 "facts": _left(self._fact, earlier.facts),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from graphiti_pkm.capabilities.compat.capability import CAPABILITY as COMPAT
+from graphiti_pkm.capabilities.curation.capability import CAPABILITY as CURATION
 from graphiti_pkm.capabilities.explore.capability import CAPABILITY as EXPLORE
 from graphiti_pkm.capabilities.extraction.capability import CAPABILITY as EXTRACTION
 from graphiti_pkm.capabilities.forget.capability import CAPABILITY as FORGET
@@ -24,7 +25,7 @@ from graphiti_pkm.toolkit.tool import ToolSpec
 
 CAPABILITIES: tuple[Capability, ...] = (
     *(REMEMBER, SEARCH, EXPLORE, EXTRACTION, SAGAS, HISTORY, FORGET, STATUS),
-    *(COMPAT, PROJECTS, SCRATCH),
+    *(COMPAT, PROJECTS, CURATION, SCRATCH),
 )
 """In the order in which tools are listed and services are built; each may use the services of earlier ones."""
 
@@ -34,6 +35,7 @@ _TOOLSET_DESCRIPTIONS = {
     "compat": "The tools of mcp-neo4j-memory: entities with observations, and relations, by exact names.",
     "reference": "The tools of the reference memory server, which have names of other toolsets: not beside them.",
     "projects": "Texts in projects: write entries, find them by meaning or by what they mention, see what matters.",
+    "curation": "Keep a memory good: flag entities for review, say how sure they are.",
     "reasoning": "Scratch graphs: transient graphs to think with, apart from memory, addressed by labels.",
 }
 """What each toolset is for, in the order in which clients list them."""

@@ -21,6 +21,7 @@ from graphiti_pkm.core.model.records import (
     FactUpdate,
     Name,
     Passage,
+    Quality,
     RecordedChange,
 )
 from graphiti_pkm.core.model.times import as_utc
@@ -261,6 +262,15 @@ def change(row: Row) -> RecordedChange:
     return RecordedChange(
         **{field: instant(value) if field.endswith("_at") else value for field, value in known.items()}, **of_entity
     )
+
+
+_QUALITY_TIMES = ("flagged_at", "cleared_at", "confidence_at")
+
+
+def quality(row: Row) -> Quality:
+    """From the properties of a ``QualityRecord``."""
+    times = {field: instant(row[field]) if row[field] else None for field in _QUALITY_TIMES}
+    return Quality(**{**row, **times, "similar_to": tuple(row["similar_to"])})
 
 
 def instant(text: str) -> datetime:

@@ -142,6 +142,7 @@ def _write(
         (queries_write.ENTITIES, _entities(intent, vectors)),
         (queries_write.PROJECTS, list(map(dict, intent.projects))),
         (queries_write.ENTRIES, list(map(dict, intent.entries))),
+        (queries_write.QUALITIES, list(map(dict, intent.qualities))),
         *((text, _lost_names(intent)) for text in queries_write.LOSE_NAMES),
         (queries_write.NAMES, _names(intent)),
         (queries_write.NAME_VALUES, _name_values(intent)),
@@ -315,6 +316,7 @@ def _forgotten(intent: WriteIntent) -> Iterator[Section]:
     yield queries_write.FORGET_REASONS, [{"uuid": uuid, "reason": FORGOTTEN} for uuid in forgets.reasons]
     for text in queries_write.FORGET_METADATA:
         yield text, [{"uuid": uuid, "metadata": NO_METADATA} for uuid in forgets.metadata]
+    yield queries_write.FORGET_QUALITIES, [{"uuid": uuid, "text": FORGOTTEN} for uuid in forgets.qualities]
     yield queries_sagas.FORGET_COMMUNITIES, forgets.members
     for text in queries_write.FORGET_NAMES:
         yield text, [_remaining_names(left) for left in forgets.names]

@@ -5,6 +5,7 @@ A section is a text for each row ``r``. One without rows is left out.
 
 from collections.abc import Mapping, Sequence
 
+from graphiti_pkm.core.model.records import QUALITY_TEXTS
 from graphiti_pkm.storage.graph.queries.locks import FENCED
 from graphiti_pkm.storage.graph.queries.values import Query, Row
 
@@ -36,6 +37,9 @@ OPTIONAL MATCH (p:ProjectRecord {uuid: r.project_uuid}) WHERE p.group_id = e.gro
 MERGE (y:EntryRecord {uuid: r.uuid})
 SET y = {uuid: r.uuid, group_id: e.group_id, type: r.type, project_uuid: p.uuid, metadata: r.metadata,
   links_names: r.links_names, valid_at: coalesce(e.valid_at, e.created_at)}"""
+
+QUALITIES = """MATCH (n:Entity {uuid: r.uuid}) MERGE (q:QualityRecord {uuid: r.uuid})
+SET q = r, q.group_id = n.group_id"""
 
 NAMES = """MERGE (k:Name {id: r.id})
 ON CREATE SET k.key = r.key, k.entity_uuid = r.entity_uuid, k.group_id = r.group_id, k.text = r.text
@@ -115,6 +119,7 @@ DELETE_ENTITIES = (
     "MATCH (k:Name {entity_uuid: r}) DELETE k",
     "MATCH (y:EntryRecord {project_uuid: r}) SET y.project_uuid = null",
     "MATCH (p:ProjectRecord {uuid: r}) DELETE p",
+    "MATCH (q:QualityRecord {uuid: r}) DELETE q",
     "MATCH (n:Entity {uuid: r})<-[:OF]-(s:SearchText) DETACH DELETE s",
     "MATCH (n:Entity {uuid: r}) DETACH DELETE n",
 )
@@ -147,6 +152,9 @@ SET c.entity_before = r.entity_before, c.entity_after = r.entity_after"""
 FORGET_METADATA = tuple(
     f"MATCH (x:{label} {{uuid: r.uuid}}) SET x.metadata = r.metadata" for label in ("ProjectRecord", "EntryRecord")
 )
+FORGET_QUALITIES = "MATCH (q:QualityRecord {uuid: r.uuid}) SET " + ", ".join(
+    f"q.{field} = CASE WHEN q.{field} IS NULL THEN null ELSE r.text END" for field in QUALITY_TEXTS
+)
 FORGET_NAMES = (
     "MATCH (k:Name {entity_uuid: r.entity_uuid}) WHERE NOT k.id IN r.ids DELETE k",
     """MATCH (n:Entity {uuid: r.entity_uuid})<-[:OF]-(s:SearchText) WHERE NOT s.id IN r.texts
@@ -161,6 +169,7 @@ CLEAR_GROUP = (
     "MATCH (p:Passage {group_id: r}) DELETE p",
     "MATCH (p:ProjectRecord {group_id: r}) DELETE p",
     "MATCH (y:EntryRecord {group_id: r}) DELETE y",
+    "MATCH (q:QualityRecord {group_id: r}) DELETE q",
     "MATCH (n:Entity {group_id: r})<-[:OF]-(s:SearchText) DETACH DELETE s",
     "MATCH (e:Episodic {group_id: r})<-[:OF]-(s:SearchText) DETACH DELETE s",
     "MATCH ()-[e:RELATES_TO {group_id: r}]->() DELETE e",

@@ -172,5 +172,5 @@ class Tables:
         for kind in (ENTITY, EPISODE, FACT):
             for row in db.execute(f"SELECT uuid FROM {kind} WHERE group_id = ?", (group_id,)).fetchall():
                 words.remove(db, self.prefix(group_id, kind), row[0])
-        for table in ("change", "name", "fact", "entity", "episode", "saga"):
+        for table in ("change", "name", "fact", "entity", "episode", "saga", "write_origin"):
             db.execute(f"DELETE FROM {table} WHERE group_id = ?", (group_id,))

@@ -5,7 +5,16 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from graphiti_pkm.core.model.records import Entity, EntityState, Episode, Fact, Name, Passage, RecordedChange
+from graphiti_pkm.core.model.records import (
+    Entity,
+    EntityState,
+    Episode,
+    Fact,
+    Name,
+    Passage,
+    Quality,
+    RecordedChange,
+)
 from graphiti_pkm.core.model.times import as_utc
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.storage.graph.queries.values import checked_integer, checked_number, checked_text, storable
@@ -120,6 +129,26 @@ def episode(row: Row) -> Episode:
         corrected=bool(row["corrected"]),
         confidential=bool(row["confidential"]),
     )
+
+
+QUALITY_COLUMNS = ", ".join(f"q.{field}" for field in Quality.model_fields)
+_QUALITY_TIMES = ("flagged_at", "cleared_at", "confidence_at")
+
+
+def quality_row(quality: Quality) -> dict[str, object]:
+    """The columns of a quality."""
+    return {
+        **dict(quality),
+        **{field: known_micros(getattr(quality, field)) for field in _QUALITY_TIMES},
+        "similar_to": as_list(quality.similar_to),
+    }
+
+
+def quality(row: Row) -> Quality:
+    """The quality in a row of ``QUALITY_COLUMNS``."""
+    given = {field: row[field] for field in Quality.model_fields}
+    times = {field: known_moment(row[field]) for field in _QUALITY_TIMES}
+    return Quality(**{**given, **times, "similar_to": tuple(json.loads(row["similar_to"]))})
 
 
 _PLAIN = ("measure", "value", "unit", "quote", "quote_start", "quote_end", "quote_episode_uuid")

@@ -7,6 +7,7 @@ from typing import Any
 
 from graphiti_pkm.core.identity.backlinks import back_link as mention_of
 from graphiti_pkm.core.model.records import (
+    QUALITY_TEXTS,
     Deletions,
     Entity,
     Entry,
@@ -19,6 +20,7 @@ from graphiti_pkm.core.model.records import (
     Name,
     Passage,
     Project,
+    Quality,
     RemainingNames,
     Vectors,
     WriteIntent,
@@ -75,6 +77,7 @@ class _Write(Tables):
             (self._entity, intent.entities),
             (self._project, intent.projects),
             (self._entry, intent.entries),
+            (self._quality, intent.qualities),
             (self._name, intent.names),
             (self._fact, intent.facts),
             (self._fact_update, intent.fact_updates),
@@ -209,6 +212,12 @@ class _Write(Tables):
             project_uuid = excluded.project_uuid, metadata = excluded.metadata, links_names = excluded.links_names""",
             (entry.type, entry.project_uuid, checked_text(entry.metadata), int(entry.links_names), entry.uuid),
         )
+
+    def _quality(self, quality: Quality) -> None:
+        """Of an entity that is there."""
+        held = values.one(self.db, "SELECT group_id FROM entity WHERE uuid = ?", (quality.uuid,))
+        if held is not None:
+            self.upsert("quality", {**values.quality_row(quality), "group_id": held["group_id"]})
 
     def _name(self, name: Name) -> None:
         """Write a name: the first holder of a key stays, as first spelt; spellings gather."""
@@ -448,6 +457,11 @@ class _Write(Tables):
         for table in ("project", "entry"):
             db.executemany(
                 f"UPDATE {table} SET metadata = ? WHERE uuid = ?", [(NO_METADATA, uuid) for uuid in asked.metadata]
+            )
+        for field in QUALITY_TEXTS:
+            db.executemany(
+                f"UPDATE quality SET {field} = ? WHERE uuid = ? AND {field} IS NOT NULL",
+                [(FORGOTTEN, uuid) for uuid in asked.qualities],
             )
         for names in asked.names:
             self._keep_names(names)

@@ -1,0 +1,18 @@
+"""The services of this capability, built from the shared parts of a process."""
+
+from graphiti_pkm.capabilities.curation import tools
+from graphiti_pkm.capabilities.curation.ports import GraphCuration
+from graphiti_pkm.capabilities.curation.reviews import Reviews
+from graphiti_pkm.storage.graph.graph_part import GraphPart
+from graphiti_pkm.storage.graph.parts.curation import Curation
+from graphiti_pkm.storage.graph.sqlite.curation import SqliteCuration
+from graphiti_pkm.toolkit.capability import Built
+from graphiti_pkm.toolkit.kernel import Kernel
+
+CURATION = GraphPart[GraphCuration](cypher=Curation, sqlite=SqliteCuration)
+
+
+def build(kernel: Kernel) -> Built:
+    """Build the services under the keys that the tools use."""
+    stored = kernel.parts.part(CURATION)
+    return Built({tools.REVIEWS: Reviews(kernel.context, kernel.groups, stored, kernel.committer)})

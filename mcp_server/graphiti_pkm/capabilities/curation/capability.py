@@ -1,0 +1,38 @@
+"""Flags, confidence and quality of what a memory holds."""
+
+from graphiti_pkm.capabilities.curation.tools import clear_flag, flag_for_review, list_flagged, set_confidence
+from graphiti_pkm.toolkit.capability import Capability
+from graphiti_pkm.toolkit.tool import READS, WRITES_IDEMPOTENT, ToolSpec
+
+CAPABILITY = Capability(
+    name="curation",
+    assembly="graphiti_pkm.capabilities.curation.assembly",
+    tools={
+        "curation": (
+            ToolSpec(
+                flag_for_review,
+                "Flag For Review",
+                WRITES_IDEMPOTENT,
+                failure="Not flagged: ",
+                permitted_to="librarian",
+                shown_by="list_flagged",
+            ),
+            ToolSpec(
+                clear_flag,
+                "Clear Flag",
+                WRITES_IDEMPOTENT,
+                failure="Not cleared: ",
+                permitted_to="librarian",
+                shown_by="list_flagged",
+            ),
+            ToolSpec(list_flagged, "List Flagged", READS, permitted_to="librarian"),
+            ToolSpec(
+                set_confidence,
+                "Set Confidence",
+                WRITES_IDEMPOTENT,
+                failure="Not set: ",
+                permitted_to="librarian",
+            ),
+        ),
+    },
+)

@@ -1,0 +1,34 @@
+"""What the tools of this capability are asked; the descriptions of fields are prompts."""
+
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
+
+from graphiti_pkm.core.model.requests import PER_PAGE, Request
+from graphiti_pkm.core.reading import paging
+from graphiti_pkm.toolkit.parameters import Cursor, EntityUuid, GroupIds
+
+MAX_REASON = 500
+Reason: TypeAlias = Annotated[str, Field(max_length=MAX_REASON, description="why, kept with it")]
+
+
+class FlagForReview(Request):
+    entity_uuid: EntityUuid
+    reason: Annotated[str, Field(max_length=MAX_REASON, description="what is wrong or doubtful, kept with it")]
+
+
+class ClearFlag(Request):
+    entity_uuid: EntityUuid
+    note: Annotated[str, Field(max_length=MAX_REASON, description="what came of the review, kept with it")]
+
+
+class SetConfidence(Request):
+    entity_uuid: EntityUuid
+    confidence: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, description="0 = made up, 1 = sure")]
+    reason: Reason
+
+
+class ListFlagged(Request):
+    group_ids: GroupIds = None
+    limit: Annotated[int, Field(ge=1, le=paging.FLAGGED.maximum), PER_PAGE] = paging.FLAGGED.default
+    cursor: Cursor = None

@@ -1,0 +1,166 @@
+"""``flag_for_review``, ``clear_flag``, ``list_flagged`` and ``set_confidence``."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from uuid import uuid4
+
+from graphiti_pkm.capabilities.curation.models import FlaggedResponse, QualityResponse, QualityView
+from graphiti_pkm.capabilities.curation.ports import GraphCuration
+from graphiti_pkm.capabilities.curation.requests import MAX_REASON, ClearFlag, FlagForReview, ListFlagged, SetConfidence
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.identity.uuids import unknown
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.curation import FlaggedFilter
+from graphiti_pkm.core.model.queries import Window
+from graphiti_pkm.core.model.records import Entity, Quality, WriteIntent, WriteKind
+from graphiti_pkm.core.model.request_checks import check_text
+from graphiti_pkm.core.model.times import iso
+from graphiti_pkm.core.reading.paging import FLAGGED, budget, fit
+from graphiti_pkm.core.reading.reader import Reader
+from graphiti_pkm.core.reading.views import clipped, item_sizes
+from graphiti_pkm.errors import InvalidInput, NotAllowed
+from graphiti_pkm.storage.commit import Committer
+
+_NAME = 200
+_SHOWN_UUID = 8
+
+Change = Callable[[Quality, datetime], Quality]
+"""What is said of an entity from now on; the time is that of the write."""
+
+
+class Reviews(Reader):
+    """What librarians say of entities: a record beside each, in a write of its own."""
+
+    def __init__(self, context: Context, groups: Groups, stored: GraphCuration, committer: Committer) -> None:
+        super().__init__(context, groups)
+        self._stored = stored
+        self._committer = committer
+
+    async def flag_for_review(self, caller: Caller, request: FlagForReview) -> QualityResponse:
+        """Raises InvalidInput, NotFound: nothing was changed."""
+        reason = _said("reason", request.reason)
+
+        def flagged(now: Quality, at: datetime) -> Quality:
+            if now.is_flagged and now.flag_reason == reason:
+                return now
+            flag = {"flag_reason": reason, "flagged_at": at, "flagged_by": caller.principal, "similar_to": ()}
+            return now.model_copy(update=flag)
+
+        return await self._change(caller, request.entity_uuid, flagged, "Flagged {name} for review.")
+
+    async def clear_flag(self, caller: Caller, request: ClearFlag) -> QualityResponse:
+        """Raises InvalidInput, NotFound: nothing was changed."""
+        note = _said("note", request.note)
+
+        def cleared(now: Quality, at: datetime) -> Quality:
+            if not now.is_flagged:
+                return now
+            flag = {"flag_reason": None, "flagged_at": None, "flagged_by": None, "similar_to": ()}
+            return now.model_copy(update={**flag, "note": note, "cleared_at": at, "cleared_by": caller.principal})
+
+        return await self._change(
+            caller, request.entity_uuid, cleared, "Cleared the flag of {name}.", "{name} is not flagged"
+        )
+
+    async def set_confidence(self, caller: Caller, request: SetConfidence) -> QualityResponse:
+        """Raises InvalidInput, NotFound: nothing was changed."""
+        reason, confidence = _said("reason", request.reason), request.confidence
+
+        def rated(now: Quality, at: datetime) -> Quality:
+            if (now.confidence, now.confidence_reason) == (confidence, reason):
+                return now
+            rating = {"confidence": confidence, "confidence_reason": reason}
+            return now.model_copy(update={**rating, "confidence_at": at, "confidence_by": caller.principal})
+
+        return await self._change(
+            caller, request.entity_uuid, rated, f"The confidence of {{name}} is {confidence:g} now."
+        )
+
+    async def list_flagged(self, caller: Caller, request: ListFlagged) -> FlaggedResponse:
+        """Flagged entities, the last flagged first."""
+        groups = self._groups.searched(caller, request.group_ids)
+        start = self._start(caller, request, request.cursor, group_ids=groups)
+        wanted = FlaggedFilter(group_ids=groups, recorded_until=start.recorded_until)
+        page = await self._stored.flagged(wanted, Window(limit=request.limit + 1, after=start.after))
+        rows = page.rows[: request.limit]
+        others = await self._names([uuid for row in rows for uuid in row.quality.similar_to], groups)
+        views = [self._view(row.entity, row.quality, others) for row in rows]
+        kept = fit(item_sizes(views, groups), budget((FLAGGED, request.limit)))
+        more = kept < len(page.rows)
+        return FlaggedResponse(
+            message=f"{kept} of {page.total} flagged." if page.total else "Nothing is flagged.",
+            total=page.total,
+            returned=kept,
+            truncated=more,
+            next_cursor=await self._next(start, page.keys[kept - 1] if more else None, groups),
+            scope=await self._scope(caller, groups, empty=not page.total),
+            flagged=views[:kept],
+        )
+
+    async def _change(
+        self, caller: Caller, entity_uuid: str, change: Change, done: str, unchanged: str = "It is so already"
+    ) -> QualityResponse:
+        if caller.read_only:
+            raise NotAllowed("This connection may only read. Nothing was changed.")
+        anchor = await self._anchor(caller, entity_uuid, None)
+        if anchor.entity is None:
+            raise unknown("entity", anchor.asked)
+        group = anchor.entity.group_id
+        async with self._context.locks.hold(group):
+            await self._committer.catch_up(group)
+            found = await self._graph.records.get_entities([anchor.uuid], [group])
+            if not found:
+                raise unknown("entity", anchor.asked)
+            entity = found[0]
+            held = (await self._stored.qualities([entity.uuid], [group])).get(entity.uuid)
+            before = held or Quality(uuid=entity.uuid, group_id=group)
+            at = await self._committer.time(group, self._context.now())
+            after = change(before, at)
+            if after != before:
+                intent = WriteIntent(
+                    uuid=str(uuid4()), group_id=group, kind=WriteKind.CURATE, recorded_at=at, qualities=(after,)
+                )
+                await self._committer.commit(intent, {})
+        said = done if after != before else f"{unchanged}; nothing was changed."
+        view = self._view(entity, after, await self._names(after.similar_to, [group]))
+        return QualityResponse(message=said.format(name=repr(view.name)), changed=after != before, **dict(view))
+
+    async def _names(self, uuids: Sequence[str], group_ids: Sequence[str]) -> Mapping[str, str]:
+        found = await self._graph.records.get_entities(sorted(set(uuids)), group_ids) if uuids else []
+        return {one.uuid: one.name for one in found}
+
+    def _view(self, entity: Entity, quality: Quality, others: Mapping[str, str]) -> QualityView:
+        """``others``: names of entities that it may be the same as; those that are gone are left out."""
+        similar = [uuid for uuid in quality.similar_to if uuid in others]
+        return QualityView(
+            entity_uuid=entity.uuid,
+            name=clipped(entity.name, _NAME),
+            type=entity.label,
+            flagged=quality.is_flagged,
+            reason=quality.flag_reason,
+            flagged_at=_time(quality.flagged_at),
+            flagged_by=quality.flagged_by,
+            similar_to=[f"{clipped(others[uuid], _NAME)} ({uuid[:_SHOWN_UUID]})" for uuid in similar] or None,
+            note=quality.note,
+            cleared_at=_time(quality.cleared_at),
+            cleared_by=quality.cleared_by,
+            confidence=quality.confidence,
+            confidence_reason=quality.confidence_reason,
+            confidence_at=_time(quality.confidence_at),
+            confidence_by=quality.confidence_by,
+            group_id=self._groups.public(entity.group_id),
+        )
+
+
+def _time(moment: datetime | None) -> str | None:
+    return None if moment is None else iso(moment)
+
+
+def _said(field: str, text: str) -> str:
+    """The text as it is stored. Raises InvalidInput."""
+    check_text(text, field)
+    said = " ".join(text.split())
+    if not said or len(said) > MAX_REASON:
+        raise InvalidInput(f"{field} needs 1 to {MAX_REASON} characters. Nothing was changed.")
+    return said

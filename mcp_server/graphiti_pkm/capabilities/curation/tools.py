@@ -1,0 +1,45 @@
+"""The tools that keep a memory good."""
+
+from graphiti_pkm.capabilities.curation.models import FlaggedResponse, QualityResponse
+from graphiti_pkm.capabilities.curation.requests import ClearFlag, FlagForReview, ListFlagged, SetConfidence
+from graphiti_pkm.capabilities.curation.reviews import Reviews
+from graphiti_pkm.toolkit.call import Call
+from graphiti_pkm.toolkit.services import ServiceKey
+
+REVIEWS: ServiceKey[Reviews] = ServiceKey("reviews")
+
+
+async def flag_for_review(call: Call, request: FlagForReview) -> QualityResponse:
+    """Flag an entity for review: doubtful, perhaps a duplicate, badly named. It replaces an earlier flag's reason.
+
+    Use for what you cannot settle yourself; for a fact that is no longer true use retire_fact instead, for a name or
+    type that is wrong update_entity. Nothing else of the entity changes.
+    """
+    return await call.services[REVIEWS].flag_for_review(call.caller, request)
+
+
+async def clear_flag(call: Call, request: ClearFlag) -> QualityResponse:
+    """Take the flag off an entity once it was reviewed; the note says what came of it.
+
+    Use after list_flagged, once the matter is settled with other tools; to give another reason use flag_for_review
+    instead. Nothing else of the entity changes.
+    """
+    return await call.services[REVIEWS].clear_flag(call.caller, request)
+
+
+async def list_flagged(call: Call, request: ListFlagged) -> FlaggedResponse:
+    """List all entities that are flagged for review, the last flagged first, with reason, time and who flagged them.
+
+    Use to work through what waits; to find entities that nobody flagged use search_nodes instead. clear_flag takes one
+    off the list.
+    """
+    return await call.services[REVIEWS].list_flagged(call.caller, request)
+
+
+async def set_confidence(call: Call, request: SetConfidence) -> QualityResponse:
+    """Say how sure what the memory holds of an entity is, from 0 to 1; it replaces what was said before.
+
+    Use after checking an entity against its sources; for a doubt that somebody else should settle use flag_for_review
+    instead. Searches are not affected.
+    """
+    return await call.services[REVIEWS].set_confidence(call.caller, request)

@@ -1,0 +1,28 @@
+"""What librarians said of entities: what the capability curation asks."""
+
+from collections.abc import Sequence
+
+from graphiti_pkm.core.model.curation import FlaggedFilter, FlaggedPage, FlaggedRow
+from graphiti_pkm.core.model.queries import Window
+from graphiti_pkm.core.model.records import Quality
+from graphiti_pkm.storage.graph import mapping
+from graphiti_pkm.storage.graph.parts.part import Part
+from graphiti_pkm.storage.graph.queries import curation as queries_curation
+
+
+class Curation(Part):
+    """The port ``GraphCuration``."""
+
+    async def qualities(self, entity_uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Quality]:
+        if not entity_uuids:
+            return {}
+        found = await self._rows(queries_curation.qualities(entity_uuids, group_ids))
+        return {row["quality"]["uuid"]: mapping.quality(row["quality"]) for row in found}
+
+    async def flagged(self, wanted: FlaggedFilter, window: Window) -> FlaggedPage:
+        page, total = await self._read(*queries_curation.flagged(wanted, window))
+        return FlaggedPage(
+            rows=tuple(FlaggedRow(quality=mapping.quality(row["quality"]), entity=mapping.entity(row)) for row in page),
+            keys=tuple((row["quality"]["flagged_at"], row["quality"]["uuid"]) for row in page),
+            total=total[0]["total"],
+        )

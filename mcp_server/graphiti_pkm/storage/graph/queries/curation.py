@@ -1,0 +1,40 @@
+"""Queries over what librarians said of entities. Each is bounded."""
+
+from collections.abc import Sequence
+
+from graphiti_pkm.core.model.curation import FlaggedFilter
+from graphiti_pkm.core.model.queries import Window
+from graphiti_pkm.core.model.records import Quality
+from graphiti_pkm.storage.graph.queries.parts import ENTITY_COLUMNS, LATEST, keys_after
+from graphiti_pkm.storage.graph.queries.values import Query
+
+_QUALITY = "q {" + ", ".join(f".{field}" for field in Quality.model_fields) + "} AS quality"
+
+
+def qualities(entity_uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
+    """What is said of these entities."""
+    return Query(
+        "qualities",
+        f"""UNWIND $uuids AS u MATCH (q:QualityRecord {{uuid: u}}) WHERE q.group_id IN $groups
+        RETURN {_QUALITY}""",
+        {"uuids": list(dict.fromkeys(entity_uuids)), "groups": list(group_ids)},
+    )
+
+
+def flagged(wanted: FlaggedFilter, window: Window) -> tuple[Query, Query]:
+    """A page, and the total."""
+    matched = "MATCH (q:QualityRecord) WHERE q.group_id IN $groups AND q.flagged_at <= $until"
+    values: dict[str, object] = {"groups": wanted.group_ids, "until": wanted.recorded_until or LATEST}
+    after = ""
+    if window.after is not None:
+        after = "AND (q.flagged_at < $c0 OR (q.flagged_at = $c0 AND q.uuid > $c1))"
+    return (
+        Query(
+            "flagged entities",
+            f"""{matched} {after} MATCH (n:Entity {{uuid: q.uuid}})
+            WITH q, n ORDER BY q.flagged_at DESC, q.uuid LIMIT $limit
+            RETURN {_QUALITY}, {ENTITY_COLUMNS} ORDER BY quality.flagged_at DESC, quality.uuid""",
+            {**values, **keys_after(window.after, (0,)), "limit": window.limit},
+        ),
+        Query("flagged total", f"{matched} RETURN count(q) AS total", values),
+    )

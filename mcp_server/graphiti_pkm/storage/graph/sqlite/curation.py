@@ -1,0 +1,64 @@
+"""What librarians said of entities: what the capability curation asks."""
+
+import sqlite3
+from collections.abc import Sequence
+
+from graphiti_pkm.core.model.curation import FlaggedFilter, FlaggedPage, FlaggedRow
+from graphiti_pkm.core.model.queries import Window
+from graphiti_pkm.core.model.records import Quality
+from graphiti_pkm.storage.graph.sqlite.part import SqlitePart
+from graphiti_pkm.storage.graph.sqlite.schema import DUSK
+from graphiti_pkm.storage.graph.sqlite.values import (
+    IN_GROUPS,
+    QUALITY_COLUMNS,
+    as_list,
+    instant_key,
+    micros,
+    quality,
+)
+from graphiti_pkm.storage.graph.sqlite.values import entity as entity_of
+
+_ENTITY = "n.name, n.label, n.summary, n.summary_by_model, n.created_at, n.attributes"
+
+
+class SqliteCuration(SqlitePart):
+    """The port ``GraphCuration``."""
+
+    async def qualities(self, entity_uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Quality]:
+        return await self._file.read(lambda db: _qualities(db, entity_uuids, group_ids))
+
+    async def flagged(self, wanted: FlaggedFilter, window: Window) -> FlaggedPage:
+        return await self._file.read(lambda db: _flagged(db, wanted, window))
+
+
+def _qualities(db: sqlite3.Connection, entity_uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Quality]:
+    found = db.execute(
+        f"""SELECT {QUALITY_COLUMNS} FROM json_each(:uuids) u JOIN quality q ON q.uuid = u.value
+        WHERE q.group_id {IN_GROUPS}""",
+        {"uuids": as_list(dict.fromkeys(entity_uuids)), "groups": as_list(group_ids)},
+    )
+    return {row["uuid"]: quality(row) for row in found}
+
+
+def _flagged(db: sqlite3.Connection, wanted: FlaggedFilter, window: Window) -> FlaggedPage:
+    where = f"q.group_id {IN_GROUPS} AND q.flagged_at IS NOT NULL AND q.flagged_at <= :until"
+    parameters: dict[str, object] = {
+        "groups": as_list(wanted.group_ids),
+        "until": DUSK if wanted.recorded_until is None else micros(wanted.recorded_until),
+        "limit": window.limit,
+    }
+    (total,) = db.execute(f"SELECT count(*) FROM quality q WHERE {where}", parameters).fetchone()
+    further = ""
+    if window.after is not None:
+        further = "AND (q.flagged_at < :c0 OR (q.flagged_at = :c0 AND q.uuid > :c1))"
+        parameters |= {"c0": instant_key(window.after[0]), "c1": window.after[1]}
+    found = db.execute(
+        f"""SELECT {QUALITY_COLUMNS}, {_ENTITY} FROM quality q JOIN entity n ON n.uuid = q.uuid
+        WHERE {where} {further} ORDER BY q.flagged_at DESC, q.uuid LIMIT :limit""",
+        parameters,
+    ).fetchall()
+    return FlaggedPage(
+        rows=tuple(FlaggedRow(quality=quality(row), entity=entity_of(row)) for row in found),
+        keys=tuple((row["flagged_at"], row["uuid"]) for row in found),
+        total=total,
+    )

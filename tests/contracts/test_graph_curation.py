@@ -1,0 +1,104 @@
+"""Contracts of what librarians say of entities: what is written of it, what is read, what goes."""
+
+from datetime import timedelta
+
+from tests.builders import GROUP, OTHER_GROUP, RECORDED, a_quality, a_write, an_entity, an_intent, at
+
+from graphiti_pkm.capabilities.curation.assembly import CURATION
+from graphiti_pkm.core.model.curation import FlaggedFilter
+from graphiti_pkm.core.model.queries import Window
+from graphiti_pkm.core.model.records import Deletions, Forgetting
+from graphiti_pkm.core.model.redaction import FORGOTTEN
+from graphiti_pkm.core.ports.graph import Graph
+
+
+def wanted(**fields: object) -> FlaggedFilter:
+    return FlaggedFilter.model_validate({"group_ids": (GROUP,), **fields})
+
+
+async def flagged_names(graph: Graph, **fields: object) -> list[str]:
+    page = await graph.part(CURATION).flagged(wanted(**fields), Window(limit=9))
+    assert page.total == len(page.rows)
+    return [row.entity.name for row in page.rows]
+
+
+async def test_all_that_is_said_of_an_entity_comes_back_and_is_replaced_as_a_whole(graph: Graph) -> None:
+    sarah, tom = an_entity("Sarah"), an_entity("Tom")
+    whole = a_quality(
+        sarah,
+        flag_reason="Perhaps twice.",
+        flagged_at=RECORDED,
+        flagged_by="anna",
+        similar_to=(tom.uuid,),
+        note="Looked at.",
+        cleared_at=at(2025, 12, 1),
+        cleared_by="ben",
+        confidence=0.25,
+        confidence_reason="Hearsay.",
+        confidence_at=RECORDED + timedelta(microseconds=1),
+        confidence_by="eve",
+    )
+    await graph.writer.apply(a_write(sarah, tom, whole), {})
+    read = graph.part(CURATION).qualities
+    assert await read([sarah.uuid, tom.uuid, sarah.uuid], [GROUP]) == {sarah.uuid: whole}
+    assert await read([sarah.uuid], [OTHER_GROUP]) == {}
+    assert await read([], [GROUP]) == {}
+    less = a_quality(sarah, confidence=1.0)
+    await graph.writer.apply(a_write(less), {})
+    assert await read([sarah.uuid], [GROUP]) == {sarah.uuid: less}
+    assert await graph.records.get_entities([sarah.uuid], [GROUP]) == [sarah]
+
+
+async def test_of_an_entity_that_is_not_there_nothing_is_kept(graph: Graph) -> None:
+    nobody = an_entity("Nobody")
+    await graph.writer.apply(a_write(a_quality(nobody, flag_reason="Gone.", flagged_at=RECORDED)), {})
+    assert await graph.part(CURATION).qualities([nobody.uuid], [GROUP]) == {}
+    assert await flagged_names(graph) == []
+
+
+async def test_flagged_ones_come_in_pages_the_last_flagged_first_and_only_those_of_the_groups(graph: Graph) -> None:
+    entities = [an_entity(f"E{place}") for place in range(5)]
+    foreign, calm = an_entity("Foreign", group_id=OTHER_GROUP), an_entity("Calm")
+    flags = [
+        a_quality(one, flag_reason="Why.", flagged_at=RECORDED + timedelta(hours=place // 2))
+        for place, one in enumerate(entities)
+    ]
+    others = (a_quality(foreign, flag_reason="Why.", flagged_at=RECORDED), a_quality(calm, confidence=0.1))
+    await graph.writer.apply(a_write(*entities, foreign, calm, *flags, *others), {})
+    expected = sorted(flags, key=lambda one: one.uuid)
+    expected.sort(key=lambda one: one.flagged_at or RECORDED, reverse=True)
+    seen, after = [], None
+    for _ in range(5):
+        page = await graph.part(CURATION).flagged(wanted(), Window(limit=1, after=after))
+        assert page.total == 5
+        seen += [row.quality for row in page.rows]
+        assert [row.entity.uuid for row in page.rows] == [seen[-1].uuid]
+        after = page.keys[-1]
+    assert seen == expected
+    assert (await graph.part(CURATION).flagged(wanted(), Window(limit=1, after=after))).rows == ()
+    assert await flagged_names(graph, group_ids=(OTHER_GROUP,)) == ["Foreign"]
+    assert len(await flagged_names(graph, group_ids=(GROUP, OTHER_GROUP))) == 6
+    assert sorted(await flagged_names(graph, recorded_until=RECORDED)) == ["E0", "E1"]
+
+
+async def test_it_goes_with_its_entity_and_with_its_group(graph: Graph) -> None:
+    sarah, tom = an_entity("Sarah"), an_entity("Tom")
+    flags = (a_quality(one, flag_reason="Why.", flagged_at=RECORDED) for one in (sarah, tom))
+    await graph.writer.apply(a_write(sarah, tom, *flags), {})
+    await graph.writer.apply(an_intent(deletions=Deletions(entities=(sarah.uuid,))), {})
+    assert await flagged_names(graph) == ["Tom"]
+    await graph.writer.apply(a_write(sarah), {})
+    assert await graph.part(CURATION).qualities([sarah.uuid], [GROUP]) == {}
+    await graph.writer.apply(an_intent(deletions=Deletions(groups=(GROUP,))), {})
+    assert await graph.part(CURATION).qualities([tom.uuid], [GROUP]) == {}
+
+
+async def test_a_forgotten_word_leaves_the_numbers_and_times(graph: Graph) -> None:
+    sarah, tom = an_entity("Sarah"), an_entity("Tom")
+    said = a_quality(sarah, flag_reason="Is Zéphyrin.", flagged_at=RECORDED, confidence=0.5, confidence_reason="He.")
+    other = a_quality(tom, flag_reason="Why.", flagged_at=RECORDED)
+    await graph.writer.apply(a_write(sarah, tom, said, other), {})
+    await graph.writer.apply(an_intent(forgets=Forgetting(qualities=(sarah.uuid,))), {})
+    found = await graph.part(CURATION).qualities([sarah.uuid, tom.uuid], [GROUP])
+    left = said.model_copy(update={"flag_reason": FORGOTTEN, "confidence_reason": FORGOTTEN})
+    assert found == {sarah.uuid: left, tom.uuid: other}

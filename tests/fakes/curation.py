@@ -1,0 +1,60 @@
+"""What is said of entities of the fake graph."""
+
+from collections.abc import Sequence
+
+from tests.fakes.part import FakePart
+from tests.fakes.tables import Tables, falling, iso
+
+from graphiti_pkm.core.model.curation import FlaggedFilter, FlaggedPage, FlaggedRow
+from graphiti_pkm.core.model.queries import Window
+from graphiti_pkm.core.model.records import Forgetting, Quality, WriteIntent
+from graphiti_pkm.core.model.redaction import redacted_quality
+
+
+def add_qualities(db: Tables, intent: WriteIntent) -> None:
+    for quality in intent.qualities:
+        if quality.uuid in db.entities:
+            db.qualities[quality.uuid] = quality.model_copy(update={"group_id": db.entities[quality.uuid].group_id})
+
+
+def forget_qualities(db: Tables, told: Forgetting) -> None:
+    for uuid in told.qualities:
+        if uuid in db.qualities:
+            db.qualities[uuid] = redacted_quality(db.qualities[uuid])
+
+
+def delete_qualities(db: Tables) -> None:
+    """Those whose entity is gone."""
+    db.qualities = {uuid: one for uuid, one in db.qualities.items() if uuid in db.entities}
+
+
+class FakeCuration(FakePart):
+    """The port ``GraphCuration``."""
+
+    async def qualities(self, entity_uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Quality]:
+        db = await self._db()
+        found = {uuid: db.qualities[uuid] for uuid in entity_uuids if uuid in db.qualities}
+        return {uuid: one for uuid, one in found.items() if one.group_id in group_ids}
+
+    async def flagged(self, wanted: FlaggedFilter, window: Window) -> FlaggedPage:
+        db = await self._db()
+        until = wanted.recorded_until
+        dated = [
+            (iso(one.flagged_at), one)
+            for one in db.qualities.values()
+            if one.group_id in wanted.group_ids
+            and one.flagged_at is not None
+            and (until is None or one.flagged_at <= until)
+        ]
+        dated.sort(key=lambda pair: (falling(pair[0]), pair[1].uuid))
+        after = window.after
+        shown = [
+            (at, one)
+            for at, one in dated
+            if after is None or (falling(at), one.uuid) > (falling(str(after[0])), str(after[1]))
+        ][: window.limit]
+        return FlaggedPage(
+            rows=tuple(FlaggedRow(quality=one, entity=db.entities[one.uuid]) for _, one in shown),
+            keys=tuple((at, one.uuid) for at, one in shown),
+            total=len(dated),
+        )

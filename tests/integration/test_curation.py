@@ -1,0 +1,98 @@
+"""Flags and confidence in a real data directory: rebuilt, forgotten with a word, and gone with their entity."""
+
+from pathlib import Path
+
+import pytest
+from tests.integration.planted import files_with
+from tests.storm.dump import differences, dump
+
+from graphiti_pkm.bootstrap import Memory, open_memory
+from graphiti_pkm.capabilities.curation.models import QualityView
+from graphiti_pkm.capabilities.curation.requests import ClearFlag, FlagForReview, ListFlagged, SetConfidence
+from graphiti_pkm.capabilities.curation.tools import REVIEWS
+from graphiti_pkm.capabilities.forget.models import ForgetResponse
+from graphiti_pkm.capabilities.forget.requests import DeleteEpisode, Forget
+from graphiti_pkm.capabilities.forget.tools import DELETING, FORGETTING
+from graphiti_pkm.capabilities.remember.tools import WRITING
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.redaction import FORGOTTEN
+from graphiti_pkm.core.model.requests import AddMemory
+from graphiti_pkm.settings.loader import Settings
+
+pytestmark = pytest.mark.timeout(120)
+
+HIDDEN = "Zéphyrin-Quolltext"
+
+
+async def begin(memory: Memory) -> dict[str, str]:
+    """Tom and Sarah, and by name their uuids; Tom is flagged with a reason that names a third."""
+    named = [{"name": name, "type": "Person"} for name in ("Tom", "Sarah", HIDDEN)]
+    request = AddMemory.model_validate({"episode_body": f"Tom came. Sarah came. {HIDDEN} came.", "entities": named})
+    stored = await memory.services[WRITING].add_memory(LOCAL, request)
+    uuids = {one.name: one.uuid for one in stored.entities}
+    reviews = memory.services[REVIEWS]
+    await reviews.flag_for_review(LOCAL, FlagForReview(entity_uuid=uuids["Tom"], reason=f"Perhaps he is {HIDDEN}."))
+    await reviews.set_confidence(
+        LOCAL, SetConfidence(entity_uuid=uuids["Tom"], confidence=0.3, reason="Only one note names him.")
+    )
+    await reviews.flag_for_review(LOCAL, FlagForReview(entity_uuid=uuids["Sarah"], reason=f"{HIDDEN} said so."))
+    await reviews.clear_flag(LOCAL, ClearFlag(entity_uuid=uuids["Sarah"], note="Settled."))
+    await reviews.flag_for_review(LOCAL, FlagForReview(entity_uuid=uuids[HIDDEN], reason="Who is this?"))
+    return uuids
+
+
+async def flagged(memory: Memory) -> dict[str, QualityView]:
+    page = await memory.services[REVIEWS].list_flagged(LOCAL, ListFlagged())
+    return {one.name: one for one in page.flagged}
+
+
+async def forget(memory: Memory, **what: str) -> ForgetResponse:
+    preview = await memory.services[FORGETTING].forget(LOCAL, Forget.model_validate(what))
+    return await memory.services[FORGETTING].forget(LOCAL, Forget.model_validate({**what, "confirm": preview.confirm}))
+
+
+async def test_a_rebuild_gives_the_same_flags_and_confidence(tmp_path: Path) -> None:
+    async with open_memory(Settings(data_dir=tmp_path)) as memory:
+        await begin(memory)
+        before, listed = dump(tmp_path), await flagged(memory)
+        assert listed["Tom"].confidence == 0.3
+        await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
+        assert differences(before, dump(tmp_path)) == []
+        assert await flagged(memory) == listed
+
+
+async def test_a_forgotten_person_leaves_the_reasons_and_notes_about_others(tmp_path: Path) -> None:
+    async with open_memory(Settings(data_dir=tmp_path)) as memory:
+        uuids = await begin(memory)
+        assert files_with(tmp_path, HIDDEN)
+        done = await forget(memory, entity_uuid=uuids[HIDDEN])
+        assert done.removed["reasons"] == 2
+        listed = await flagged(memory)
+        assert {name: one.reason for name, one in listed.items()} == {"Tom": FORGOTTEN}
+        assert (listed["Tom"].confidence, listed["Tom"].confidence_reason) == (0.3, FORGOTTEN)
+        before = dump(tmp_path)
+        await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
+        assert differences(before, dump(tmp_path)) == []
+    assert files_with(tmp_path, HIDDEN) == []
+
+
+async def test_what_a_deleted_episode_alone_said_leaves_the_reasons_too(tmp_path: Path) -> None:
+    async with open_memory(Settings(data_dir=tmp_path)) as memory:
+        uuids = await begin(memory)
+        request = AddMemory.model_validate({"episode_body": "The word was Quirlebaumfest.", "name": "A note"})
+        stored = await memory.services[WRITING].add_memory(LOCAL, request)
+        reason = "Somebody said Quirlebaumfest."
+        await memory.services[REVIEWS].flag_for_review(LOCAL, FlagForReview(entity_uuid=uuids["Tom"], reason=reason))
+        await memory.services[DELETING].delete_episode(LOCAL, DeleteEpisode(uuid=stored.episode_uuid))
+        assert (await flagged(memory))["Tom"].reason == FORGOTTEN
+    assert files_with(tmp_path, "Quirlebaumfest") == []
+
+
+async def test_words_that_only_a_reason_has_are_forgotten_as_well(tmp_path: Path) -> None:
+    async with open_memory(Settings(data_dir=tmp_path)) as memory:
+        uuids = await begin(memory)
+        request = SetConfidence(entity_uuid=uuids["Sarah"], confidence=1, reason="The Quirlebaum trial showed it.")
+        await memory.services[REVIEWS].set_confidence(LOCAL, request)
+        done = await forget(memory, query="Quirlebaum")
+        assert done.removed == {"reasons": 1}
+    assert files_with(tmp_path, "Quirlebaum") == []

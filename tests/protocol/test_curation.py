@@ -1,0 +1,70 @@
+"""The toolset curation through a client: what is listed, who may, and a review from flag to note."""
+
+from typing import Any
+
+import pytest
+from tests.protocol.access import Doors, a_world
+from tests.protocol.serving import connected, served
+from tests.protocol.support import EVERYTHING, World, answered, definitions, error_of, told
+
+from graphiti_pkm.settings.loader import Settings
+
+TOOLS = {"flag_for_review": False, "clear_flag": False, "list_flagged": True, "set_confidence": False}
+NOBODY = "11111111-1111-4111-8111-111111111111"
+TOM: dict[str, Any] = {"episode_body": "Tom came.", "entities": [{"name": "Tom", "type": "Person"}]}
+
+
+async def test_the_toolset_lists_its_tools_and_says_which_only_read() -> None:
+    listed = await definitions(Settings(toolsets=("curation",)))
+    assert {tool.name: tool.annotations.read_only_hint for tool in listed if tool.annotations} == TOOLS
+    assert not TOOLS.keys() & {tool.name for tool in await definitions()}
+
+
+async def test_a_librarian_flags_lists_and_clears_and_a_contributor_may_not(doors: Doors) -> None:
+    world = a_world(doors)
+    doors.settings = doors.settings.model_copy(update={"toolsets": EVERYTHING.toolsets})
+    librarian, contributor = doors.add("anna", tier="librarian"), doors.add("anna")
+    async with served(doors.settings, world.start) as url:
+        async with connected(f"{url}/mcp", "auto", **librarian) as client:
+            tom = answered(await client.call_tool("add_memory", TOM))["entities"][0]["uuid"]
+            asked = {"entity_uuid": tom, "reason": "Perhaps two people."}
+            assert answered(await client.call_tool("flag_for_review", asked))["flagged"]
+        async with connected(f"{url}/mcp", "auto", **contributor) as client:
+            for tool in TOOLS:
+                refused = await client.call_tool(tool, {})
+                assert f"PERMISSION_DENIED: {tool} needs a token of tier librarian" in error_of(refused)
+        async with connected(f"{url}/mcp", "auto", **librarian) as client:
+            (flag,) = answered(await client.call_tool("list_flagged", {}))["flagged"]
+            assert (flag["entity_uuid"], flag["reason"], flag["flagged_by"]) == (tom, "Perhaps two people.", "anna")
+            answered(await client.call_tool("clear_flag", {"entity_uuid": tom, "note": "One person."}))
+            empty = answered(await client.call_tool("list_flagged", {}))
+            assert (empty["total"], empty["flagged"]) == (0, [])
+
+
+async def test_the_text_alone_suffices_to_go_on() -> None:
+    async with World(EVERYTHING, writes_really=True).connect() as client:
+        tom = answered(await client.call_tool("add_memory", TOM))["entities"][0]["uuid"]
+        await client.call_tool("flag_for_review", {"entity_uuid": tom, "reason": "Perhaps two people."})
+        (flag,) = told(await client.call_tool("list_flagged", {}))["flagged"]
+        assert tom.startswith(flag["entity_uuid"])
+        assert (flag["name"], flag["reason"]) == ("Tom", "Perhaps two people.")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("flag_for_review", {"entity_uuid": NOBODY, "reason": "x"}, f"No entity '{NOBODY}'"),
+        ("flag_for_review", {"entity_uuid": NOBODY, "reason": " "}, "reason needs 1 to 500 characters"),
+        ("flag_for_review", {"entity_uuid": NOBODY, "reason": "x" * 501}, "reason"),
+        ("flag_for_review", {"entity_uuid": "Tom", "reason": "x"}, "is not a uuid"),
+        ("clear_flag", {"entity_uuid": NOBODY}, "note"),
+        ("set_confidence", {"entity_uuid": NOBODY, "confidence": 1.2, "reason": "x"}, "confidence"),
+        ("set_confidence", {"entity_uuid": NOBODY, "confidence": "NaN", "reason": "x"}, "confidence"),
+        ("set_confidence", {"entity_uuid": NOBODY, "confidence": 0.5, "reason": ""}, "reason needs"),
+        ("list_flagged", {"limit": 0}, "limit"),
+        ("list_flagged", {"limit": 101}, "limit"),
+    ],
+)
+async def test_what_cannot_be_is_refused_and_named(tool: str, arguments: dict[str, Any], said: str) -> None:
+    async with World(EVERYTHING, writes_really=True).connect() as client:
+        assert said in error_of(await client.call_tool(tool, arguments))

@@ -1,0 +1,168 @@
+"""Flags and confidence: a record beside an entity, in a write of its own."""
+
+import math
+
+import pytest
+from pydantic import ValidationError
+from tests.builders import new_uuid
+from tests.worlds.curation_world import CurationWorld
+
+from graphiti_pkm.capabilities.curation.requests import FlagForReview, SetConfidence
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.records import Deletions, WriteIntent, WriteKind
+from graphiti_pkm.core.model.redaction import FORGOTTEN, redacted
+from graphiti_pkm.errors import InvalidCursor, InvalidInput, NotAllowed, NotFound
+
+LIBRARIAN = Caller(principal="anna", tier="librarian", token="0a1b2c3d")  # noqa: S106 the id of a token
+READER = Caller(principal="anna", tier="reader", read_only=True)
+
+
+async def test_a_flag_says_why_when_and_who_and_is_one_write_that_changes_nothing_else() -> None:
+    world = CurationWorld()
+    await world.make("Tom", "Sarah", caller=LIBRARIAN)
+    before = world.entity("Tom")
+    answer = await world.flag("Tom", "  Perhaps\n two people. ", caller=LIBRARIAN)
+    assert (answer.changed, answer.flagged, answer.reason) == (True, True, "Perhaps two people.")
+    assert answer.flagged_by == "anna"
+    (write,) = world.curated
+    assert (write.entities, write.facts, write.episodes) == ((), (), ())
+    assert answer.flagged_at == write.recorded_at.isoformat()
+    assert world.entity("Tom") == before
+    assert [one.name for one in (await world.flagged(caller=LIBRARIAN)).flagged] == ["Tom"]
+
+
+async def test_the_same_flag_again_is_no_write_and_another_reason_replaces_the_first() -> None:
+    world = CurationWorld()
+    await world.make("Tom")
+    first = await world.flag("Tom")
+    again = await world.flag("Tom")
+    assert (again.changed, again.flagged_at) == (False, first.flagged_at)
+    other = await world.flag("Tom", "Another doubt.")
+    assert (other.changed, other.reason) == (True, "Another doubt.")
+    assert len(world.curated) == 2
+    assert [one.reason for one in (await world.flagged()).flagged] == ["Another doubt."]
+
+
+async def test_a_cleared_flag_leaves_the_note_and_what_is_not_flagged_stays() -> None:
+    world = CurationWorld()
+    await world.make("Tom")
+    await world.flag("Tom")
+    await world.rate("Tom", 0.4)
+    cleared = await world.clear("Tom", "It is one person.", caller=LIBRARIAN.model_copy(update={"principal": "local"}))
+    assert (cleared.flagged, cleared.reason, cleared.note) == (False, None, "It is one person.")
+    assert (cleared.cleared_by, cleared.confidence) == ("local", 0.4)
+    assert (await world.flagged()).total == 0
+    again = await world.clear("Tom")
+    assert (again.changed, again.message) == (False, "'Tom' is not flagged; nothing was changed.")
+
+
+async def test_a_confidence_replaces_the_one_before_and_keeps_the_flag() -> None:
+    world = CurationWorld()
+    await world.make("Tom")
+    await world.flag("Tom")
+    assert (await world.rate("Tom", 0)).confidence == 0
+    answer = await world.rate("Tom", 1.0, "Seen the passport.")
+    assert (answer.confidence, answer.confidence_reason, answer.flagged) == (1.0, "Seen the passport.", True)
+    assert not (await world.rate("Tom", 1.0, "Seen the passport.")).changed
+
+
+@pytest.mark.parametrize("confidence", [1.01, -0.01, math.nan, math.inf])
+def test_a_confidence_is_between_0_and_1(confidence: float) -> None:
+    with pytest.raises(ValidationError):
+        SetConfidence(entity_uuid=new_uuid(), confidence=confidence, reason="Why.")
+
+
+@pytest.mark.parametrize("reason", ["", "   ", "x" * 501, "a\0b", "half \ud800"])
+async def test_a_reason_is_a_text_with_words(reason: str) -> None:
+    world = CurationWorld()
+    await world.make("Tom")
+    uuid = world.entity("Tom").uuid
+    with pytest.raises(InvalidInput):
+        await world.reviews.flag_for_review(LIBRARIAN, _flag(uuid, reason))
+    assert world.curated == []
+
+
+def _flag(uuid: str, reason: str) -> FlagForReview:
+    return FlagForReview.model_construct(entity_uuid=uuid, reason=reason)
+
+
+async def test_an_entity_that_is_not_there_and_one_of_another_are_alike() -> None:
+    world = CurationWorld()
+    other = Caller(principal="ben", tier="librarian")
+    await world.make("Tom", caller=LIBRARIAN)
+    theirs, nobody = world.entity("Tom").uuid, new_uuid()
+    told = []
+    for uuid in (theirs, nobody):
+        with pytest.raises(NotFound) as raised:
+            await world.flag(uuid, caller=other)
+        told.append(raised.value.message.replace(uuid, "UUID"))
+    assert told[0] == told[1]
+    with pytest.raises(NotFound):
+        await world.clear(theirs, caller=other)
+    with pytest.raises(NotFound):
+        await world.rate(theirs, 0.5, caller=other)
+    assert world.curated == []
+
+
+async def test_a_token_for_some_groups_neither_changes_nor_lists_others() -> None:
+    world = CurationWorld()
+    await world.make("Tom", group_id="work", caller=LIBRARIAN)
+    await world.make("Sarah", group_id="home", caller=LIBRARIAN)
+    at_work = LIBRARIAN.model_copy(update={"groups": ("work",)})
+    await world.flag("Tom", caller=LIBRARIAN)
+    await world.flag("Sarah", caller=LIBRARIAN)
+    assert [one.name for one in (await world.flagged(at_work, group_ids=["work"])).flagged] == ["Tom"]
+    with pytest.raises(NotAllowed):
+        await world.flagged(at_work, group_ids=["home"])
+    with pytest.raises(NotFound):
+        await world.clear("Sarah", caller=at_work)
+
+
+async def test_a_connection_that_may_only_read_changes_nothing() -> None:
+    world = CurationWorld()
+    await world.make("Tom", caller=LIBRARIAN)
+    with pytest.raises(NotAllowed, match="may only read"):
+        await world.flag("Tom", caller=READER)
+    assert world.curated == []
+
+
+async def test_flagged_ones_come_in_pages_that_neither_repeat_nor_hide() -> None:
+    world = CurationWorld()
+    names = [f"P{place}" for place in range(5)]
+    await world.make(*names, "Late")
+    for name in names:
+        await world.flag(name)
+    seen, cursor = [], None
+    for _ in range(3):
+        page = await world.flagged(limit=2, cursor=cursor)
+        assert page.total == 5
+        seen += [one.name for one in page.flagged]
+        cursor = page.next_cursor
+        await world.flag("Late", f"Flagged after page one, {len(seen)}.")
+    assert seen == ["P4", "P3", "P2", "P1", "P0"]
+    assert cursor is None
+    first = (await world.flagged(limit=2)).next_cursor
+    with pytest.raises(InvalidCursor):
+        await world.flagged(group_ids=["other"], cursor=first)
+
+
+async def test_me_may_be_flagged_by_that_name() -> None:
+    world = CurationWorld()
+    await world.tell("I like tea.", {"source": "me", "relation": "LIKES", "target": "tea"})
+    assert (await world.flag("me")).flagged
+
+
+async def test_a_forgotten_word_leaves_no_reason_in_the_journal_and_a_gone_entity_leaves_nothing() -> None:
+    world = CurationWorld()
+    await world.make("Tom", "Sarah")
+    await world.flag("Tom", "Is Zéphyrin.")
+    (write,) = world.curated
+    uuid = world.entity("Tom").uuid
+    base = {"uuid": new_uuid(), "group_id": write.group_id, "recorded_at": write.recorded_at}
+    forgetting = WriteIntent(**base, kind=WriteKind.FORGET, forgets={"qualities": (uuid,)})
+    left, _ = redacted(write, {}, forgetting)
+    assert [one.flag_reason for one in left.qualities] == [FORGOTTEN]
+    assert left.qualities[0].flagged_at == write.recorded_at
+    deleting = WriteIntent(**base, kind=WriteKind.FORGET, deletions=Deletions(entities=(uuid,)))
+    left, _ = redacted(write, {}, deleting)
+    assert left.qualities == ()
