@@ -70,7 +70,10 @@ async def test_interaction_3_an_edge_by_natural_names(server: Served) -> None:
         assert (told["source_matched"], told["target_matched"]) == ("AuthService", "UserRepository")
         assert told["edge"] == edge("AuthService", "queries", "UserRepository")
         longer = edge("the authentication service", "queries", "user repo")
-        again = await call(client, "add_edge", graph="fuzzy", **longer)
+        by_meaning = await call(client, "add_edge", graph="fuzzy", **longer)
+        assert (by_meaning["status"], by_meaning["edge"]) == ("ambiguous", None)
+        assert [one["label"] for one in by_meaning["source_candidates"]] == ["AuthService"]
+        again = await call(client, "add_edge", graph="fuzzy", **edge("AUTH-SERVICE", "queries", "user repo"))
         assert (again["created"], again["source_matched"]) == (False, "AuthService")
 
 

@@ -9,9 +9,9 @@ from tests.fakes import FakeClock
 
 from graphiti_pkm.capabilities.scratch.edges import ScratchEdges
 from graphiti_pkm.capabilities.scratch.matching.matching import Match, Matcher, Missing
-from graphiti_pkm.capabilities.scratch.models.requests import NodeInput
+from graphiti_pkm.capabilities.scratch.models.requests import EdgeInput, NodeInput
 from graphiti_pkm.capabilities.scratch.nodes import ScratchNodes
-from graphiti_pkm.capabilities.scratch.requests import AddEdge, AddNode, AddNodes
+from graphiti_pkm.capabilities.scratch.requests import AddEdge, AddEdges, AddNode, AddNodes
 from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.embedding.local.local import LocalEmbedder
@@ -69,10 +69,29 @@ async def test_an_edge_between_what_is_nearly_called_so(scratch: Scratch) -> Non
     answer = await scratch.edges.add_edge(LOCAL, AddEdge(source="auth service", target="user repo", relation="queries"))
     assert answer.edge is not None
     assert (answer.source_matched, answer.target_matched, answer.created) == ("AuthService", "UserRepository", True)
-    again = await scratch.edges.add_edge(
+    again = await scratch.edges.add_edge(LOCAL, AddEdge(source="AUTH-SERVICE", target="user repo", relation="queries"))
+    assert again.created is False
+    by_meaning = await scratch.edges.add_edge(
         LOCAL, AddEdge(source="the authentication service", target="user repo", relation="queries")
     )
-    assert again.created is False
+    assert by_meaning.edge is None
+    assert [one.label for one in by_meaning.source_candidates or ()] == ["AuthService"]
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("the failover was slow", "failover started"),
+        ("secondary gateway down", "primary gateway down"),
+        ("handover complete", "handover incomplete"),
+    ],
+)
+async def test_statements_that_sound_alike_stay_two(scratch: Scratch, text: str, label: str) -> None:
+    await scratch.add(label, "outage")
+    edge = EdgeInput(source=text, target="outage", relation="causes")
+    assert (await scratch.edges.add_edges(LOCAL, AddEdges(edges=[edge]))).added == 0
+    made = await scratch.edges.add_edges(LOCAL, AddEdges(edges=[edge], create_missing=True))
+    assert (made.added, made.nodes_created) == (1, 1)
 
 
 async def test_one_service_is_never_taken_for_another(scratch: Scratch) -> None:

@@ -18,6 +18,7 @@ from tests.protocol.support import (
     budget_used,
     definition_named,
     definition_of,
+    definition_tokens,
     definitions,
     text,
 )
@@ -328,6 +329,15 @@ async def test_the_searches_stand_in_the_guide_and_name_what_to_use_instead() ->
 
 async def test_tools_and_instructions_fit_the_token_budget() -> None:
     assert sum((await budget_used()).values()) <= BUDGET
+
+
+REASONING_BUDGET = 4_860
+"""Tokens of the definitions of the toolset reasoning: only ever fewer."""
+
+
+async def test_scratch_graphs_fit_their_token_budget() -> None:
+    tools = await definitions(Settings(toolsets=["reasoning"]))
+    assert sum(map(definition_tokens, tools)) <= REASONING_BUDGET
 
 
 async def test_read_only_hides_what_writes_and_names_it_nowhere() -> None:

@@ -69,9 +69,11 @@ async def test_a_name_that_does_not_do_is_blamed_on_its_parameter(client: Client
 async def test_only_labels_that_were_found_otherwise_are_told_as_matched(client: Client) -> None:
     await build_f6(client)
     edges = [{"source": "auth_service", "target": "POSTGRES DB", "relation": "a"}]
-    edges.append({"source": "auth.service", "target": "PostgresDB", "relation": "b"})
+    edges.append({"source": "AuthServices", "target": "user repositories", "relation": "b"})
+    assert len((await call(client, "add_edges", edges=edges[1:]))["failed"]) == 1
+    edges[1]["source"] = "AuthService"
     answer = await call(client, "add_edges", edges=edges)
-    assert answer["matched"] == [{"text": "auth.service", "matched": "AuthService", "similarity": 1.0}]
+    assert answer["matched"] == [{"text": "user repositories", "matched": "UserRepository", "similarity": 1.0}]
 
 
 async def test_an_unexpected_error_of_a_scratch_tool_names_where_to_look(

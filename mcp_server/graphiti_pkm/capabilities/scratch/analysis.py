@@ -320,7 +320,7 @@ def _ends(matches: Sequence[Match]) -> dict[str, Any]:
 
 
 def _similarity(match: Match) -> float | None:
-    return match.shown_similarity if match.how == "similar" else None
+    return match.shown_similarity if match.how in {"cut", "similar"} else None
 
 
 def _no_reduction(taken: Snapshot, cycle: Sequence[int]) -> InvalidInput:

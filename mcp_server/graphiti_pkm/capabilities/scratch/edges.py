@@ -1,10 +1,11 @@
 """Adding and removing edges of scratch graphs; the ends are named by labels."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from graphiti_pkm.capabilities.scratch.checks import OVERGROWN, checked_label, checked_properties, checked_relation
+from graphiti_pkm.capabilities.scratch.graphs.label_forms import in_other_number
 from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge
 from graphiti_pkm.capabilities.scratch.matching.matching import (
     Ambiguous,
@@ -65,8 +66,11 @@ class ScratchEdges:
         async with self._matcher.writing(caller, request.graph, [wanted.source, wanted.target]) as found:
             if not request.create_missing and (open_question := _unclear(found, wanted)) is not None:
                 return open_question
-            new = _new(found, [wanted]) if request.create_missing else []
-            edge = _between(found, wanted, create_missing=request.create_missing)
+            labels = _labels(found, [wanted], create_missing=request.create_missing)
+            if (doubt := _doubt(found, wanted, labels)) is not None:
+                raise AmbiguousLabel(f"{doubt}. Nothing was added.")
+            edge = _between(wanted, labels)
+            new = _new(found, [edge])
             applied = found.graph.apply(Content(edges=(edge,)))
             ends = [found.graph.label(settled(found, end)) for end in (edge.source, edge.target)]
             similar = await find_similar_labels(found, new, self._matcher)
@@ -88,19 +92,17 @@ class ScratchEdges:
         wanted, failed = await in_thread(_checked, request.edges)
         texts = [end for edge in wanted for end in (edge.source, edge.target)]
         async with self._matcher.writing(caller, request.graph, texts) as found:
-            good, new, applied = await in_thread(_put, found, wanted, failed, create_missing=request.create_missing)
+            put = await in_thread(_put, found, wanted, failed, create_missing=request.create_missing)
             kept = fitting(failed, _FAILURES_ROOM) if failed else 0
             return AddEdgesResponse(
                 **found.opened.message_if_created,
-                added=applied.edges_added,
-                existing=len(good) - applied.edges_added,
+                added=put.applied.edges_added,
+                existing=put.edges - put.applied.edges_added,
                 failed=failed[:kept],
                 failed_total=len(failed) if kept < len(failed) else None,
-                nodes_created=applied.nodes_added if request.create_missing else None,
-                matched=[]
-                if request.create_missing
-                else await in_thread(matched, found, (text for text in texts if found.graph.find(text) is None)),
-                similar_existing=await find_similar_labels(found, new, self._matcher),
+                nodes_created=put.applied.nodes_added if request.create_missing else None,
+                matched=_most_doubtful(put.matched),
+                similar_existing=await find_similar_labels(found, put.new, self._matcher),
                 note=found.note,
             )
 
@@ -125,33 +127,57 @@ class ScratchEdges:
 def matched(found: Found, texts: Iterable[str]) -> list[MatchedLabel]:
     """The texts that matched a node with another label, the least similar first."""
     meanings = ((text, found.meanings[text]) for text in dict.fromkeys(texts))
-    matches = [(text, one) for text, one in meanings if isinstance(one, Match) and one.label != text]
-    matches.sort(key=lambda match: match[1].similarity)
-    return [
+    return _most_doubtful(
         MatchedLabel(text=text, matched=one.label, similarity=one.shown_similarity)
-        for text, one in matches[:_MOST_MATCHED]
+        for text, one in meanings
+        if isinstance(one, Match) and one.label != text
+    )
+
+
+def _most_doubtful(labels: Iterable[MatchedLabel]) -> list[MatchedLabel]:
+    return sorted(labels, key=lambda one: one.similarity)[:_MOST_MATCHED]
+
+
+class _Put(NamedTuple):
+    """What a batch of edges did."""
+
+    edges: int
+    """Edges that are in the graph now, new or not."""
+    new: list[str]
+    """Labels of nodes that were created."""
+    matched: list[MatchedLabel]
+    """Ends that differ from their node's label in more than case, spaces, hyphens and underscores."""
+    applied: "Applied"
+
+
+def _put(found: Found, wanted: Sequence[ScratchEdge], failed: list[FailedEdge], *, create_missing: bool) -> _Put:
+    """Add the edges whose ends are clear, and append the others to ``failed``."""
+    reasons = [[] if create_missing else list(_problems(found, edge)) for edge in wanted]
+    failed += [
+        FailedEdge(edge=_ends(edge), reason="; ".join(why)) for edge, why in zip(wanted, reasons, strict=True) if why
     ]
-
-
-def _put(
-    found: Found, wanted: Sequence[ScratchEdge], failed: list[FailedEdge], *, create_missing: bool
-) -> tuple[list[ScratchEdge], list[str], "Applied"]:
-    """Add the edges whose ends are clear; returns them and the new labels, and appends the others to ``failed``."""
-    good: list[ScratchEdge] = []
-    for edge in wanted:
-        reasons = [] if create_missing else list(_problems(found, edge))
-        if reasons:
-            failed.append(FailedEdge(edge=_ends(edge), reason="; ".join(reasons)))
-        else:
-            good.append(_between(found, edge, create_missing=create_missing))
+    clear = [edge for edge, why in zip(wanted, reasons, strict=True) if not why]
+    labels = _labels(found, clear, create_missing=create_missing)
+    doubts = [_doubt(found, edge, labels) for edge in clear]
+    failed += [FailedEdge(edge=_ends(edge), reason=doubt) for edge, doubt in zip(clear, doubts, strict=True) if doubt]
+    good = [_between(edge, labels) for edge, doubt in zip(clear, doubts, strict=True) if not doubt]
     _, grown = found.graph.overgrown(Content(edges=tuple(good)))
     failed += [FailedEdge(edge=_ends(good[at]), reason=OVERGROWN) for at in grown]
     good = [edge for at, edge in enumerate(good) if at not in grown]
-    new = _new(found, wanted) if create_missing else []
+    new = _new(found, good)
     applied = found.graph.apply(Content(edges=tuple(good)))
     for label in new:
         settled(found, label)
-    return good, new, applied
+    return _Put(
+        len(good),
+        new,
+        [
+            MatchedLabel(text=text, matched=label, similarity=_shown_similarity(found, text))
+            for text, label in labels.items()
+            if same_key(text) != same_key(label)
+        ],
+        applied,
+    )
 
 
 def _checked(edges: Sequence[EdgeInput]) -> tuple[list[ScratchEdge], list[FailedEdge]]:
@@ -172,12 +198,23 @@ def _ends(edge: ScratchEdge | EdgeInput) -> EdgeEnds:
     return EdgeEnds(source=edge.source, target=edge.target, relation=edge.relation)
 
 
-def _between(found: Found, edge: ScratchEdge, *, create_missing: bool) -> ScratchEdge:
-    """The edge with the labels of the matched nodes; with ``create_missing`` similar nodes are not used."""
-    if create_missing:
-        return edge
-    source, target = (found.match(end).label for end in (edge.source, edge.target))
-    return ScratchEdge(source, target, edge.relation, edge.properties)
+def _between(edge: ScratchEdge, labels: Mapping[str, str]) -> ScratchEdge:
+    return ScratchEdge(labels[edge.source], labels[edge.target], edge.relation, edge.properties)
+
+
+def _labels(found: Found, edges: Iterable[ScratchEdge], *, create_missing: bool) -> dict[str, str]:
+    """The label under which each end is written: that of its node, or its own if the node is created."""
+    labels: dict[str, str] = {}
+    new: dict[str, str] = {}
+    for end in dict.fromkeys(end for edge in edges for end in (edge.source, edge.target)):
+        meaning = found.to_write(end)
+        if isinstance(meaning, Match) and not (create_missing and meaning.how == "cut"):
+            labels[end] = meaning.label
+        else:
+            keys = map(same_key, (end, *in_other_number(end)))
+            labels[end] = next((new[key] for key in keys if key in new), end)
+            new[same_key(labels[end])] = labels[end]
+    return labels
 
 
 def _new(found: Found, edges: Iterable[ScratchEdge]) -> list[str]:
@@ -191,49 +228,50 @@ def _unclear(found: Found, edge: ScratchEdge) -> AddEdgeResponse | None:
 
     Raises:
         NotFound: an end matches no node.
-        AmbiguousLabel: two different texts match the same node.
     """
-    meanings = {end: found.meanings[text] for end, text in (("source", edge.source), ("target", edge.target))}
+    meanings = {end: found.to_write(text) for end, text in (("source", edge.source), ("target", edge.target))}
+    problems = "; ".join(_problems(found, edge))
     if any(isinstance(meaning, Missing) for meaning in meanings.values()):
-        told = "; ".join(_problems(found, edge))
         raise NotFound(
-            f"{told}. Nothing was added. Add the node with add_node, repeat with one of these labels, or set "
+            f"{problems}. Nothing was added. Add the node with add_node, repeat with one of these labels, or set "
             f"create_missing.{f' ({found.note}.)' if found.note else ''}"
         )
-    problems = list(_problems(found, edge))
     if not problems:
         return None
-    if not any(isinstance(meaning, Ambiguous) for meaning in meanings.values()):
-        raise AmbiguousLabel(f"{'; '.join(problems)}. Nothing was added.")
     candidates = {
         f"{end}_candidates": [one.view for one in meaning.candidates]
         for end, meaning in meanings.items()
         if isinstance(meaning, Ambiguous)
     }
-    return AddEdgeResponse(status="ambiguous", message=f"{'; '.join(problems)}. Nothing was added.", **candidates)
+    return AddEdgeResponse(status="ambiguous", message=f"{problems}. Nothing was added.", **candidates)
 
 
 def _problems(found: Found, edge: ScratchEdge) -> Iterator[str]:
-    """The reasons why an edge cannot be added."""
+    """The reasons why an end means no node."""
     for end, text in (("source", edge.source), ("target", edge.target)):
-        meaning = found.meanings[text]
+        meaning = found.to_write(text)
         if isinstance(meaning, Missing):
             yield f"{end}: {missing_text(text, meaning, found.opened.name)}"
         elif isinstance(meaning, Ambiguous):
-            yield f"{end}: {ambiguous_text(text, meaning)}"
-    source, target = (found.meanings[text] for text in (edge.source, edge.target))
-    if isinstance(source, Match) and isinstance(target, Match) and _is_doubtful(edge, source, target):
-        yield (
-            f"{shown(edge.source)} and {shown(edge.target)} are both taken for {shown(source.label)} "
-            f"({min(source.shown_similarity, target.shown_similarity):.3f}); add_node adds one of its own, and an edge "
-            "of a node to itself has the same text twice"
-        )
+            yield f"{end}: {ambiguous_text(text, meaning)}, or set create_missing if it is another node"
 
 
-def _is_doubtful(edge: ScratchEdge, source: Match, target: Match) -> bool:
-    """Whether two different texts match the same node, at least one of them only by similarity."""
-    differ = same_key(edge.source) != same_key(edge.target)
-    return differ and source.index == target.index and "similar" in {source.how, target.how}
+def _doubt(found: Found, edge: ScratchEdge, labels: Mapping[str, str]) -> str | None:
+    """Says so if two different texts mean the same node; None if the ends are clear."""
+    label = labels[edge.source]
+    if same_key(edge.source) == same_key(edge.target) or same_key(label) != same_key(labels[edge.target]):
+        return None
+    similarity = min(_shown_similarity(found, text) for text in (edge.source, edge.target))
+    return (
+        f"{shown(edge.source)} and {shown(edge.target)} are both taken for {shown(label)} ({similarity:.3f}); add_node "
+        "adds one of its own, and an edge of a node to itself has the same text twice"
+    )
+
+
+def _shown_similarity(found: Found, text: str) -> float:
+    """The similarity of an end to the label under which it is written."""
+    meaning = found.meanings[text]
+    return meaning.shown_similarity if isinstance(meaning, Match) and meaning.how == "cut" else 1.0
 
 
 def _similarity(found: Found, text: str, label: str) -> float | None:

@@ -168,9 +168,9 @@ async def list_nodes(call: Call, request: "ListNodes") -> ListNodesResponse:
 
 
 async def add_edge(call: Call, request: "AddEdge") -> AddEdgeResponse:
-    """Add a directed edge between two nodes of a scratch graph, each found by what it is called.
+    """Add a directed edge between two nodes of a scratch graph.
 
-    Use for one; for several use add_edges instead. An unclear end adds nothing and comes back with candidates.
+    Use for one; for several use add_edges instead. An end that is only near a label adds nothing: candidates come back.
     """
     return await reasoning_of(call).edges.add_edge(call.caller, request)
 

@@ -1,8 +1,8 @@
 """Normal forms of labels, and the lexical similarity of two labels.
 
 Adding a node ignores only what memory ignores in names: case, spaces, hyphens and underscores. ``C``, ``C++`` and
-``C#`` therefore remain different nodes, as do ``.env`` and ``env``. Lookups may ignore all punctuation, since they
-change nothing.
+``C#`` therefore remain different nodes, as do ``.env`` and ``env``. The end of a new edge may also be in the other
+number. Lookups may ignore all punctuation, since they change nothing.
 """
 
 import re
@@ -25,6 +25,9 @@ _START = 0.7
 _LEAST_ALIKE = 0.6
 _NOT_THE_SAME = 0.98
 """The highest similarity of labels that differ in more than punctuation."""
+_LAST_WORD = re.compile(r"(?:^|[ -])([^\W\d_]+)$")
+_SHORTEST_SINGULAR = 3
+_SHORTEST_CUT = 4
 
 
 def loose_key(label: str) -> str:
@@ -38,6 +41,30 @@ def words(label: str) -> str:
     cuts = [at for at in range(1, len(spaced)) if _is_start(spaced, at)]
     parts = (spaced[start:end] for start, end in pairwise([0, *cuts, len(spaced)]))
     return " ".join(" ".join(parts).split()) or label.strip()
+
+
+def in_other_number(label: str) -> list[str]:
+    """The label with its last word in the singular instead of the plural, or the other way round.
+
+    Only words of a sentence have both: ``errors`` in "network errors", not in ``app.errors``, ``HTTPErrors``.
+    """
+    found = _LAST_WORD.search(label.strip())
+    if found is None or not found[1][1:].islower():
+        return []
+    word, before = found[1].casefold(), label.strip()[: found.start(1)]
+    plurals = (f"{word[:-1]}ies", f"{word}es", f"{word}s")
+    return [before + form for form in (*_singulars(word), *(one for one in plurals if word in _singulars(one)))]
+
+
+def cuts_short(text: str, label: str) -> bool:
+    """Whether a text is a label with some, but not all, of its words cut short: "user repo" for UserRepository."""
+    cut, whole = words(text).casefold().split(), words(label).casefold().split()
+    if len(cut) != len(whole):
+        return False
+    differ = [(short, long) for short, long in zip(cut, whole, strict=True) if short != long]
+    return 0 < len(differ) < len(cut) and all(
+        len(short) >= _SHORTEST_CUT and long.startswith(short) for short, long in differ
+    )
 
 
 class Likeness:
@@ -68,6 +95,18 @@ class Likeness:
         if known is None:
             known = self._scores[token] = tuple(own.word(token) for own in self._words)
         return known
+
+
+def _singulars(word: str) -> list[str]:
+    """The words of which this may be the plural; none for "status", "https" and "class"."""
+    found = []
+    if word.endswith("ies"):
+        found.append(f"{word[:-3]}y")
+    if word.endswith(("ses", "xes", "zes", "ches", "shes")):
+        found.append(word[:-2])
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        found.append(word[:-1])
+    return [one for one in found if len(one) >= _SHORTEST_SINGULAR and set(one) & set("aeiouy")]
 
 
 def _is_start(text: str, at: int) -> bool:

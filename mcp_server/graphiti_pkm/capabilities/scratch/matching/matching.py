@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from graphiti_pkm.capabilities.scratch.checks import checked_label
-from graphiti_pkm.capabilities.scratch.graphs.label_forms import Likeness, words
+from graphiti_pkm.capabilities.scratch.graphs.label_forms import Likeness, cuts_short, in_other_number, words
 from graphiti_pkm.capabilities.scratch.models.answers import LabelCandidate
 from graphiti_pkm.capabilities.scratch.tenants import OpenGraph, ScratchGraphs
 from graphiti_pkm.core.model.access import Caller
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
     from graphiti_pkm.settings.loader import Settings
 
-How: TypeAlias = Literal["exact", "normalised", "similar"]
+How: TypeAlias = Literal["exact", "normalised", "plural", "cut", "loose", "similar"]
+"""normalised: but for case, spaces, hyphens, underscores. cut: words cut short. loose: but for all punctuation."""
+_CERTAIN = frozenset({"exact", "normalised", "plural", "cut"})
 
 NO_VECTORS = "labels were compared by letters and words only: there is no embedding model now, see get_status"
 STILL_EMBEDDING = "the labels of this graph are still being embedded: {} of {} are compared by letters and words only"
@@ -124,6 +126,11 @@ class Found:
         raise NotFound(
             f"{missing_text(text, meaning, self.opened.name)}; list_nodes lists them, add_node adds one.{self._noted()}"
         )
+
+    def to_write(self, text: str) -> Meaning:
+        """What a text means as the end of a new edge: what is only near may be meant, and is a candidate."""
+        meaning = self.meanings[text]
+        return Ambiguous((meaning,)) if isinstance(meaning, Match) and meaning.how not in _CERTAIN else meaning
 
     def certain(self, text: str) -> Match:
         """The one node with exactly this label, for removals: similarity is not enough.
@@ -277,11 +284,12 @@ class Matcher:
             len(able) > 1 and best.similarity - able[1].similarity <= self._margin + _TOLERANCE
         ):
             return Ambiguous(tuple(able[: self._most]))
-        return Match(best.index, best.label, best.similarity, "similar")
+        is_cut = cuts_short(text, best.label) and not any(cuts_short(text, one.label) for one in ranked if one != best)
+        return Match(best.index, best.label, best.similarity, "cut" if is_cut else "similar")
 
 
 def _by_form(graph: "ScratchGraph", text: str, known: int | None) -> Meaning | None:
-    """Matches a text by its form; without punctuation only if that is unambiguous.
+    """Matches a text by its form; in the other number, or without punctuation, only if that is unambiguous.
 
     ``known``: the node that the first lookup found, if it is still valid.
     """
@@ -289,10 +297,13 @@ def _by_form(graph: "ScratchGraph", text: str, known: int | None) -> Meaning | N
     if index is not None:
         label = graph.label(index)
         return Match(index, label, 1.0, "exact" if label == text.strip() else "normalised")
-    loose = [Match(index, graph.label(index), 1.0, "normalised") for index in graph.loose(text)]
-    if len(loose) > 1:
-        return Ambiguous(tuple(loose))
-    return loose[0] if loose else None
+    plurals = {index for form in in_other_number(text) if (index := graph.find(form)) is not None}
+    found = [Match(index, graph.label(index), 1.0, "plural") for index in sorted(plurals)] or [
+        Match(index, graph.label(index), 1.0, "loose") for index in graph.loose(text)
+    ]
+    if len(found) > 1:
+        return Ambiguous(tuple(found))
+    return found[0] if found else None
 
 
 def similarity_of(cosine: float | None, alike: float) -> float:
