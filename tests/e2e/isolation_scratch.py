@@ -31,6 +31,8 @@ def scratch_arguments(entity: str) -> dict[str, dict[str, Any]]:
         "add_nodes": {"nodes": [{"label": "Tom"}]},
         "find_node": {"query": "Tom"},
         "remove_node": {"label": "Tom"},
+        "merge_nodes": {"keep": "Heron", "remove": "Tom"},
+        "rename_node": {"label": "Tom", "new_label": "Tomas"},
         "list_nodes": {"limit": 1},
         "add_edge": {**_EDGE, "create_missing": True},
         "add_edges": {"edges": [_EDGE], "create_missing": True},

@@ -218,6 +218,8 @@ async def reasoning(door: AccessGate) -> None:  # noqa: PLR0915 one story, read 
     await call("remove_edge", source="Mail", target="Queue")
     await call("remove_edge", source="Mail", target="Queue", relation="calls")
     await call("remove_node", label="Queue")
+    await call("rename_node", label="Mail", new_label="Post", graph="letters")
+    await call("merge_nodes", keep="a", remove="b", graph="letters")
     await call("compare_graphs", other="again-json", limit=2)
     await call("save_graph", name="kept")
     await call("delete_graph")

@@ -1,6 +1,6 @@
-"""Adding, finding, listing and removing nodes of scratch graphs by label."""
+"""Adding, finding, listing, merging, renaming and removing nodes of scratch graphs by label."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from graphiti_pkm.capabilities.scratch.checks import OVERGROWN, checked_label, checked_properties, checked_type
@@ -10,33 +10,45 @@ from graphiti_pkm.capabilities.scratch.matching.similar_nodes import find_simila
 from graphiti_pkm.capabilities.scratch.models.answers import (
     AddNodeResponse,
     AddNodesResponse,
+    EdgeEnds,
     FailedNode,
     FindNodeResponse,
     LabelCandidate,
     ListNodesResponse,
+    MergeNodesResponse,
     NodeMatch,
     RemoveNodeResponse,
+    RenameNodeResponse,
     ScratchNodeView,
 )
 from graphiti_pkm.capabilities.scratch.models.requests import NodeInput
 from graphiti_pkm.capabilities.scratch.pages import UNTYPED, Place, fitting, listed, relation_note, type_note
-from graphiti_pkm.capabilities.scratch.requests import AddNode, AddNodes, FindNode, ListNodes, RemoveNode
+from graphiti_pkm.capabilities.scratch.requests import (
+    AddNode,
+    AddNodes,
+    FindNode,
+    ListNodes,
+    MergeNodes,
+    RemoveNode,
+    RenameNode,
+)
 from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.waiting import in_thread
-from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.errors import AmbiguousLabel, InvalidInput
 
 if TYPE_CHECKING:
+    from graphiti_pkm.capabilities.scratch.graphs.edges import Edge
     from graphiti_pkm.capabilities.scratch.graphs.graph import Applied, ScratchGraph
 
 _MOST_LISTED = 20
-"""Conflicts listed for one batch."""
+"""Conflicts, or edges of one kind, listed in an answer."""
 _FAILURES_ROOM = 12_000
 """Characters for the failed items of a batch."""
 
 
 class ScratchNodes:
-    """``add_node``, ``add_nodes``, ``find_node``, ``remove_node`` and ``list_nodes``."""
+    """``add_node``, ``add_nodes``, ``find_node``, ``remove_node``, ``merge_nodes``, ``rename_node``, ``list_nodes``."""
 
     def __init__(self, graphs: ScratchGraphs, matcher: Matcher) -> None:
         self._graphs = graphs
@@ -101,6 +113,57 @@ class ScratchNodes:
             removed = found.graph.remove_node(match.index)
             return RemoveNodeResponse(success=True, removed=match.label, edges_removed=removed)
 
+    async def merge_nodes(self, caller: Caller, request: MergeNodes) -> MergeNodesResponse:
+        """Merge the second node into the first one, and say what became of its edges.
+
+        Raises:
+            InvalidInput: both are the same node.
+        """
+        async with self._matcher.writing(caller, request.graph, [request.keep, request.remove], create=False) as found:
+            keep, remove = found.certain(request.keep), found.certain(request.remove)
+            if keep.index == remove.index:
+                raise InvalidInput(f"keep and remove are the same node, {shown(keep.label)}. Nothing was changed.")
+            gone = _named(found.graph, [*found.graph.edges(remove.index), *found.graph.edges(target=remove.index)])
+            merged = await in_thread(found.graph.merge_nodes, keep.index, remove.index)
+            moved, met = (_named(found.graph, edges) for edges in (merged.moved, merged.met))
+            dropped = [one for one in gone if {one.source, one.target} == {keep.label, remove.label}]
+            conflicts = [f"property {name!r} of the node stays as it was" for name in merged.of_node]
+            for edge, name in merged.of_edges:
+                (named,) = _named(found.graph, [edge])
+                told = f"{shown(named.source)} -{named.relation}-> {shown(named.target)}"
+                conflicts.append(f"property {name!r} of {told} stays as it was")
+            return MergeNodesResponse(
+                label=keep.label,
+                removed=remove.label,
+                edges_moved=moved[:_MOST_LISTED],
+                edges_moved_total=len(moved),
+                edges_met=met[:_MOST_LISTED],
+                edges_met_total=len(met),
+                edges_dropped=dropped[:_MOST_LISTED],
+                conflicts=conflicts[:_MOST_LISTED],
+            )
+
+    async def rename_node(self, caller: Caller, request: RenameNode) -> RenameNodeResponse:
+        """Give a node another label.
+
+        Raises:
+            AmbiguousLabel: another node has that label.
+        """
+        label = checked_label(request.new_label)
+        async with self._matcher.writing(caller, request.graph, [request.label, label], create=False) as found:
+            graph, old = found.graph, found.certain(request.label)
+            if graph.find(label) not in {None, old.index}:
+                raise AmbiguousLabel(
+                    f"There is a node {shown(label)} already; nothing was changed. If both are one, use merge_nodes."
+                )
+            graph.rename(old.index, label)
+            settled(found, label)
+            edges = {edge.sequence: edge for edge in (*graph.edges(old.index), *graph.edges(target=old.index))}
+            moved = _named(graph, [edge for _, edge in sorted(edges.items())])
+            return RenameNodeResponse(
+                label=label, removed=old.label, edges_moved=moved[:_MOST_LISTED], edges_moved_total=len(moved)
+            )
+
     async def list_nodes(self, caller: Caller, request: ListNodes) -> ListNodesResponse:
         """Nodes in order of insertion, optionally of one type or with a maximum degree.
 
@@ -144,6 +207,13 @@ def settled(found: Found, label: str) -> int:
     if vector is not None and index in found.graph.vectors.pending:
         found.graph.vectors.add(index, vector)
     return index
+
+
+def _named(graph: "ScratchGraph", edges: Iterable["Edge"]) -> list[EdgeEnds]:
+    return [
+        EdgeEnds(source=graph.label(edge.source), target=graph.label(edge.target), relation=edge.relation)
+        for edge in edges
+    ]
 
 
 def _conflicts(graph: "ScratchGraph", nodes: Sequence[ScratchNode]) -> list[str]:

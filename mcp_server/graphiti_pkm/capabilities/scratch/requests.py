@@ -26,8 +26,8 @@ def _as_nodes(value: object) -> object:
     return [{"label": item} if isinstance(item, str) else item for item in items] if isinstance(items, list) else items
 
 
-Graph: TypeAlias = Annotated[str, Field(description="scratch graph")]
-"""Optional everywhere; the service checks its form."""
+Graph: TypeAlias = str
+"""Optional everywhere, so that the instructions say what it is; the service checks its form."""
 Properties: TypeAlias = Annotated[dict[str, Any] | None, BeforeValidator(as_object)]
 Nodes: TypeAlias = Annotated[list[NodeInput], BeforeValidator(_as_nodes), Field(max_length=500)]
 Edges: TypeAlias = Annotated[list[EdgeInput], BeforeValidator(as_list), Field(max_length=500)]
@@ -80,6 +80,18 @@ class FindNode(Request):
 
 class RemoveNode(Request):
     label: str
+    graph: Graph = DEFAULT_GRAPH
+
+
+class MergeNodes(Request):
+    keep: str
+    remove: str
+    graph: Graph = DEFAULT_GRAPH
+
+
+class RenameNode(Request):
+    label: str
+    new_label: str
     graph: Graph = DEFAULT_GRAPH
 
 

@@ -30,8 +30,10 @@ from graphiti_pkm.capabilities.scratch.models.answers import (
     ImportGraphResponse,
     ListGraphsResponse,
     ListNodesResponse,
+    MergeNodesResponse,
     RemoveEdgeResponse,
     RemoveNodeResponse,
+    RenameNodeResponse,
     ScratchSubgraphResponse,
 )
 from graphiti_pkm.capabilities.scratch.models.memory import (
@@ -70,10 +72,12 @@ if TYPE_CHECKING:  # services are loaded after the tools are listed, requests on
         ListGraphs,
         ListNodes,
         LoadMemoryGraph,
+        MergeNodes,
         OpenGraph,
         Pagerank,
         RemoveEdge,
         RemoveNode,
+        RenameNode,
         SaveGraph,
         ShortestPath,
         Subgraph,
@@ -156,6 +160,22 @@ async def remove_node(call: Call, request: "RemoveNode") -> RemoveNodeResponse:
     Use to correct a graph; to see what would come apart without the node use impact_of_removal instead.
     """
     return await reasoning_of(call).nodes.remove_node(call.caller, request)
+
+
+async def merge_nodes(call: Call, request: "MergeNodes") -> MergeNodesResponse:
+    """Merge a node of a scratch graph into the one to keep, with all its edges.
+
+    Use for one thing under two labels; for one label to correct use rename_node instead.
+    """
+    return await reasoning_of(call).nodes.merge_nodes(call.caller, request)
+
+
+async def rename_node(call: Call, request: "RenameNode") -> RenameNodeResponse:
+    """Rename a node of a scratch graph; its edges stay.
+
+    Use to correct a label; if a node has that label already use merge_nodes instead.
+    """
+    return await reasoning_of(call).nodes.rename_node(call.caller, request)
 
 
 async def list_nodes(call: Call, request: "ListNodes") -> ListNodesResponse:

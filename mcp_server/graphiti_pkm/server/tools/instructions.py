@@ -160,7 +160,7 @@ _REFERENCE = """\
 _SCRATCH = """\
 # Scratch graphs
 - For relations under study (modules, papers, causes): add_nodes and add_edges by natural labels, then ask the graph \
-instead of working it out.
+instead of working it out. graph names one of several.
 - They are not memory and go when unused; list_graphs finds them again; commit_graph writes what is worth keeping to \
 memory, previewed first."""
 

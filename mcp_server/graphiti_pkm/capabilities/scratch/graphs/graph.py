@@ -4,6 +4,7 @@ Internally nodes are numbers; callers use labels. Nothing here waits or locks: w
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from graphiti_pkm.capabilities.scratch.algorithms.view import Gathered, View, vi
 from graphiti_pkm.capabilities.scratch.checks import OVERGROWN, overgrown
 from graphiti_pkm.capabilities.scratch.graphs import sizes
 from graphiti_pkm.capabilities.scratch.graphs.edges import Edge, Edges, Graph
-from graphiti_pkm.capabilities.scratch.graphs.label_forms import loose_key
+from graphiti_pkm.capabilities.scratch.graphs.label_forms import loose_key, words
 from graphiti_pkm.capabilities.scratch.graphs.label_vectors import LabelVectors
 from graphiti_pkm.capabilities.scratch.limits import NONE, Content, Properties, ScratchEdge, ScratchNode
 from graphiti_pkm.core.model.names import same_key
@@ -28,6 +29,18 @@ class Applied(NamedTuple):
 
     nodes_added: int
     edges_added: int
+
+
+class Merged(NamedTuple):
+    """What became of the edges of a node that was merged into another one, and which properties were not taken."""
+
+    moved: list[Edge]
+    met: list[Edge]
+    """Edges that the other node had too; they are one now."""
+    dropped: list[Edge]
+    """Edges between the two."""
+    of_node: list[str]
+    of_edges: list[tuple[Edge, str]]
 
 
 class ScratchGraph:
@@ -165,7 +178,7 @@ class ScratchGraph:
         if (found := self._by_same.get(key)) is not None:
             return found, False
         self._make_room(1, 0, _size_of(node))
-        return self._put_node(node, key), True
+        return self._put_node(node), True
 
     def merge_node(self, index: int, kind: str | None, properties: Properties) -> tuple[str, ...]:
         """Set a missing type and add properties, replacing existing values; returns what was not applied.
@@ -183,17 +196,70 @@ class ScratchGraph:
         for number in going:
             self._edges.drop(number)
         node = self._graph[index]
-        del self._by_same[same_key(node.label)], self._sequence[index]
-        loose = loose_key(node.label)
-        if loose:
-            self._by_loose[loose].remove(index)
-            if not self._by_loose[loose]:
-                del self._by_loose[loose]
+        self._unlist(index, node.label)
+        del self._sequence[index]
         self.vectors.drop(index)
         self._graph.remove_node(index)
         self._bytes -= _size_of(node)
         self.version += 1
         return len(going)
+
+    def merge_nodes(self, keep: int, remove: int) -> Merged:
+        """Merge a node into another one, whose type and properties win; edges between the two are dropped.
+
+        Raises:
+            TooLarge: properties would become too large; nothing was changed.
+        """
+        kept, gone = self._graph[keep], self._graph[remove]
+        going = {edge.sequence: edge for edge in (*self.edges(source=remove), *self.edges(target=remove))}
+        merged = Merged([], [], [], _differing(gone.properties, kept.properties), [])
+        properties: list[tuple[Edge, Properties]] = []
+        for _, edge in sorted(going.items()):
+            if {edge.source, edge.target} == {keep, remove}:
+                merged.dropped.append(edge)
+                continue
+            source, target = (keep if end == remove else end for end in (edge.source, edge.target))
+            after = edge._replace(source=source, target=target)
+            known = self._edges.find(source, target, edge.relation)
+            old = NONE if known is None else self._edges.at(known).properties
+            (merged.moved if known is None else merged.met).append(after)
+            merged.of_edges.extend((after, name) for name in _differing(edge.properties, old))
+            properties.append((after, {**edge.properties, **old}))
+        of_node = {**gone.properties, **kept.properties}
+        self._refuse_overgrown(
+            Content(
+                nodes=(ScratchNode(kept.label, None, of_node),),
+                edges=tuple(
+                    ScratchEdge(self.label(edge.source), self.label(edge.target), edge.relation, whole)
+                    for edge, whole in properties
+                ),
+            ),
+            "changed",
+        )
+        self.remove_node(remove)
+        self._merge_node(keep, gone.type, of_node)
+        for edge, whole in properties:
+            known = self._edges.find(edge.source, edge.target, edge.relation)
+            self._merge_edge(known, edge.source, edge.target, edge.relation, whole)
+        return merged
+
+    def rename(self, index: int, label: str) -> None:
+        """Give a node another label, which no other node has.
+
+        Raises:
+            TooLarge: a limit would be exceeded; nothing was changed.
+        """
+        old = self._graph[index]
+        new = replace(old, label=label)
+        self._make_room(0, 0, _size_of(new) - _size_of(old))
+        self._unlist(index, old.label)
+        self._graph[index] = new
+        self._list(index, label)
+        if words(label) != words(old.label):
+            self.vectors.drop(index)
+            self.vectors.expect(index)
+        self._bytes += _size_of(new) - _size_of(old)
+        self.version += 1
 
     def add_edge(self, source: int, target: int, relation: str, properties: Properties = NONE) -> bool:
         """Add an edge, or merge the properties into the existing one.
@@ -235,18 +301,14 @@ class ScratchGraph:
         Raises:
             TooLarge: a limit would be exceeded; nothing was added.
         """
-        too_much, between = self.overgrown(content)
-        told = [repr(content.nodes[at].label[:_SHOWN]) for at in too_much]
-        told += [f"{content.edges[at].source[:_SHOWN]!r} -> {content.edges[at].target[:_SHOWN]!r}" for at in between]
-        if told:
-            raise TooLarge(f"{told[0]}: {OVERGROWN}. Nothing was added.")
+        self._refuse_overgrown(content, "added")
         nodes, edges, size = self._plan(content)
         self._make_room(nodes, edges, size)
         before = self.node_count, self.edge_count
         for node in content.nodes:
             key = same_key(node.label)
             if (found := self._by_same.get(key)) is None:
-                self._put_node(node, key)
+                self._put_node(node)
             else:
                 self._merge_node(found, node.type, node.properties)
         for edge in content.edges:
@@ -256,6 +318,25 @@ class ScratchGraph:
         return Applied(self.node_count - before[0], self.edge_count - before[1])
 
     # Internals
+
+    def _refuse_overgrown(self, content: Content, done: str) -> None:
+        too_much, between = self.overgrown(content)
+        told = [repr(content.nodes[at].label[:_SHOWN]) for at in too_much]
+        told += [f"{content.edges[at].source[:_SHOWN]!r} -> {content.edges[at].target[:_SHOWN]!r}" for at in between]
+        if told:
+            raise TooLarge(f"{told[0]}: {OVERGROWN}. Nothing was {done}.")
+
+    def _list(self, index: int, label: str) -> None:
+        self._by_same[same_key(label)] = index
+        if loose := loose_key(label):
+            self._by_loose.setdefault(loose, []).append(index)
+
+    def _unlist(self, index: int, label: str) -> None:
+        del self._by_same[same_key(label)]
+        if loose := loose_key(label):
+            self._by_loose[loose].remove(index)
+            if not self._by_loose[loose]:
+                del self._by_loose[loose]
 
     def _of_node(self, key: str) -> Properties:
         index = self._by_same.get(key)
@@ -304,14 +385,12 @@ class ScratchGraph:
     def _found_or_put(self, label: str) -> int:
         key = same_key(label)
         found = self._by_same.get(key)
-        return self._put_node(ScratchNode(label), key) if found is None else found
+        return self._put_node(ScratchNode(label)) if found is None else found
 
-    def _put_node(self, node: ScratchNode, key: str) -> int:
+    def _put_node(self, node: ScratchNode) -> int:
         kept = ScratchNode(node.label, node.type, _merged(NONE, node.properties))
         index = self._graph.add_node(kept)
-        self._by_same[key] = index
-        if loose := loose_key(node.label):
-            self._by_loose.setdefault(loose, []).append(index)
+        self._list(index, node.label)
         self._sequence[index] = self._added
         self._added += 1
         self.vectors.expect(index)
@@ -358,6 +437,11 @@ def _key_of(edge: ScratchEdge) -> tuple[str, str, str]:
 
 def _merged(old: Properties, new: Properties) -> Properties:
     return {**old, **new} if new else old
+
+
+def _differing(properties: Properties, others: Properties) -> list[str]:
+    """The names of properties that others have with another value."""
+    return [name for name, value in properties.items() if name in others and others[name] != value]
 
 
 def _joined(old: ScratchNode, kind: str | None, properties: Properties) -> ScratchNode:

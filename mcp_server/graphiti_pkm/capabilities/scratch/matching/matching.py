@@ -133,7 +133,7 @@ class Found:
         return Ambiguous((meaning,)) if isinstance(meaning, Match) and meaning.how not in _CERTAIN else meaning
 
     def certain(self, text: str) -> Match:
-        """The one node with exactly this label, for removals: similarity is not enough.
+        """The one node with exactly this label, for removals and the like: similarity is not enough.
 
         Raises:
             AmbiguousLabel: there are only similar nodes; the message lists them.
@@ -146,7 +146,7 @@ class Found:
         if not candidates:
             return self.match(text)
         raise AmbiguousLabel(
-            f"No node has exactly the label {shown(text)}; nothing was removed. Similar labels: "
+            f"No node has exactly the label {shown(text)}; nothing was changed. Similar labels: "
             f"{candidates_text(candidates)}. Repeat with one of these.{self._noted()}"
         )
 

@@ -114,6 +114,30 @@ class RemoveNodeResponse(Answer):
     edges_removed: int
 
 
+class EdgeEnds(Answer):
+    source: str
+    target: str
+    relation: str
+
+
+class RenameNodeResponse(Answer):
+    label: str
+    removed: str
+    """The label that no node has any more."""
+    edges_moved: list[EdgeEnds]
+    edges_moved_total: int
+
+
+class MergeNodesResponse(RenameNodeResponse):
+    edges_met: list[EdgeEnds]
+    """Edges that both nodes had; they are one now."""
+    edges_met_total: int
+    edges_dropped: list[EdgeEnds]
+    """Edges between the two nodes."""
+    conflicts: list[str]
+    """What the other node or edge had otherwise, and was not taken; at most 20."""
+
+
 class ScratchPage(Answer):
     """The fields that every list of a scratch graph has."""
 
@@ -145,12 +169,6 @@ class GraphInfoResponse(Answer):
     created_at: str
     last_accessed: str
     expires_at: str | None = None
-
-
-class EdgeEnds(Answer):
-    source: str
-    target: str
-    relation: str
 
 
 class AddEdgeResponse(MadeGraph):

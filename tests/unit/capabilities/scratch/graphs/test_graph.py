@@ -285,3 +285,28 @@ def test_what_is_too_large_already_may_shrink() -> None:
     graph.add_node(ScratchNode("A", None, {"a": "x" * 12_000}))
     graph.apply(Content(nodes=(ScratchNode("A", None, {"a": "x" * 11_000}),)))
     assert len(graph.node(0).properties["a"]) == 11_000
+
+
+def test_a_graph_that_was_merged_and_renamed_is_like_one_that_was_made_so() -> None:
+    dice = random.Random(54)  # noqa: S311 any will do
+    names = [f"node {number}" for number in range(8)]
+    for _ in range(500):
+        graph = ScratchGraph(LIMITS)
+        edges = tuple(
+            ScratchEdge(dice.choice(names), dice.choice(names), dice.choice("ab"), {"p": dice.choice((1, "xyz"))})
+            for _ in range(14)
+        )
+        graph.apply(Content(nodes=tuple(ScratchNode(name, None, {name: 1}) for name in names), edges=edges))
+        for _ in range(4):
+            keep, remove = dice.sample(list(graph.order()), 2)
+            label, edges_before = graph.label(remove), graph.edge_count
+            merged = graph.merge_nodes(keep, remove)
+            assert graph.edge_count == edges_before - len(merged.met) - len(merged.dropped)
+            assert graph.find(label) is None
+            chosen = dice.choice(list(graph.order()))
+            graph.rename(chosen, f"renamed {dice.random()}")
+            assert graph.find(graph.label(chosen)) == chosen
+        again = ScratchGraph(LIMITS)
+        again.apply(graph.content())
+        assert (again.bytes, again.edge_count, again.relations) == (graph.bytes, graph.edge_count, graph.relations)
+        assert {node.label for node in again.content().nodes} == {graph.label(index) for index in graph.order()}
