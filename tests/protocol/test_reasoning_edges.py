@@ -136,3 +136,16 @@ async def test_a_part_of_a_graph_with_what_is_among_it(client: Client) -> None:
     other = await call(client, "subgraph", nodes=["PostgresDB", "Mailer"])
     assert other["not_found"] == ["Mailer"]
     assert len(other["nodes"]) == 1
+
+
+async def test_adding_what_is_there_says_whether_properties_changed(client: Client) -> None:
+    await build_f6(client)
+    one = {**F6_EDGES[0], "properties": {"seen": 1}}
+    first = await call(client, "add_edge", **one)
+    assert (first["created"], first["changed"]) == (False, True)
+    again = await call(client, "add_edge", **one)
+    assert (again["created"], again["changed"]) == (False, False)
+    new = {"source": "PostgresDB", "target": "AuthService", "relation": "logs", "properties": {"seen": 1}}
+    edges = [one, {**F6_EDGES[1], "properties": {"seen": 2}}, F6_EDGES[2], new, {**new, "properties": {"by": "log"}}]
+    batch = await call(client, "add_edges", edges=edges)
+    assert (batch["added"], batch["existing"], batch["changed"]) == (1, 4, 1)

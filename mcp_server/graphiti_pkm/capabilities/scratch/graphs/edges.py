@@ -124,6 +124,11 @@ class Edges:
         self._index = _EdgeIndex(partial(_hash_of, graph))
 
     @property
+    def added(self) -> int:
+        """The number of edges that were ever added: the sequence number of the next one."""
+        return self._added
+
+    @property
     def relations(self) -> dict[str, int]:
         """The number of edges of each relation, by its spelling."""
         return {self._spelling[key]: number for key, number in self._number_of.items()}

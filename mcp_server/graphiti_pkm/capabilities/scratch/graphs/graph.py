@@ -25,10 +25,11 @@ _SHOWN = 60
 
 
 class Applied(NamedTuple):
-    """The number of nodes and edges that were new."""
+    """The number of nodes and edges that were new, and of edges that were there and have other properties now."""
 
     nodes_added: int
     edges_added: int
+    edges_changed: int = 0
 
 
 class Merged(NamedTuple):
@@ -311,11 +312,17 @@ class ScratchGraph:
                 self._put_node(node)
             else:
                 self._merge_node(found, node.type, node.properties)
+        first_new, changed = self._edges.added, set[int]()
         for edge in content.edges:
             source, target = self._found_or_put(edge.source), self._found_or_put(edge.target)
             known = self._edges.find(source, target, edge.relation)
+            version = self.version
             self._merge_edge(known, source, target, edge.relation, edge.properties)
-        return Applied(self.node_count - before[0], self.edge_count - before[1])
+            if known is not None and version < self.version:
+                changed.add(self._edges.at(known).sequence)
+        return Applied(
+            self.node_count - before[0], self.edge_count - before[1], sum(one < first_new for one in changed)
+        )
 
     # Internals
 

@@ -177,6 +177,8 @@ class AddEdgeResponse(MadeGraph):
     message: str | None = None
     edge: EdgeEnds | None = None
     created: bool | None = None
+    changed: bool | None = None
+    """Whether an existing edge has other properties now."""
     source_matched: str | None = None
     target_matched: str | None = None
     source_similarity: float | None = None
@@ -204,6 +206,8 @@ class MatchedLabel(Answer):
 class AddEdgesResponse(MadeGraph):
     added: int
     existing: int
+    changed: int
+    """Existing edges that have other properties now."""
     failed: list[FailedEdge] = Field(default_factory=list)
     failed_total: int | None = None
     """Set if not all failed items are listed."""
