@@ -177,8 +177,9 @@ async def test_an_entity_of_another_group_becomes_none_of_another_type(world: Wo
     )
     await world.call("add_memory", episode_body="Zed is an editor.", entities=[{"name": "Zed", "type": "Product"}])
     await world.call("load_memory_graph", query="Zed", group_ids=["work"])
+    preview = await world.call("commit_graph")
+    assert [(node["label"], node["outcome"]) for node in preview["nodes"]] == [("Zoo", "created")]
     told = await world.call("commit_graph", dry_run=False)
-    assert [(node["label"], node["outcome"]) for node in told["nodes"]] == [("Zoo", "created")]
     assert any("another type" in one["reason"] for one in told["left_out"])
     assert (told["entities_created"], told["facts_created"]) == (1, 0)
 

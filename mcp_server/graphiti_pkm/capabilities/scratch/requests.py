@@ -273,6 +273,9 @@ class CommitGraph(Request):
         Strings | None, Field(max_length=500, description="only these labels; with neither edges nor nodes: everything")
     ] = None
     dry_run: Annotated[bool, Field(description="true only shows what would be written")] = True
+    title: Annotated[str | None, Field(description="of the episode")] = None
+    note: Annotated[str | None, Field(max_length=10_000, description="text of your own, put first in it")] = None
+    valid_at: Annotated[str | None, Field(description="when it happened; now if left out")] = None
     group_id: GroupId = None
 
 

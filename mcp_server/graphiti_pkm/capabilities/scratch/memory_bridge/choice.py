@@ -11,13 +11,15 @@ from graphiti_pkm.capabilities.scratch.memory_bridge.memory import is_known, mem
 from graphiti_pkm.capabilities.scratch.models.requests import EdgeChoice
 from graphiti_pkm.core.model.scratch_marks import MEMORY_GROUP
 from graphiti_pkm.core.reading.views import clipped
-from graphiti_pkm.errors import AmbiguousLabel, NotFound
+from graphiti_pkm.errors import AmbiguousLabel, NotFound, PkmError
 
 if TYPE_CHECKING:
     from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
 
 _SHOWN = 60
 _CANDIDATES = 5
+_MISTAKES = 20
+"""Mistakes that one error lists."""
 _NEAR = 0.5
 """The minimum similarity of labels that an error suggests."""
 
@@ -42,20 +44,23 @@ def choose(
     """The given edges and nodes, or everything if neither is given. ``group``: the public name of the target group.
 
     Raises:
-        NotFound: a node or an edge does not exist.
-        AmbiguousLabel: a label matches several nodes.
+        NotFound: nodes or edges do not exist.
+        AmbiguousLabel: labels match several nodes.
     """
     if edges is None and nodes is None:
         found = graph.content()
         return _chosen(graph, found.nodes, found.edges, group)
-    listed = {one: None for choice in edges or () for one in _edges(graph, choice)}
-    indices = dict.fromkeys(named(graph, label) for label in nodes or ())
+    mistakes: list[PkmError] = []
+    listed = {one: None for choice in edges or () for one in _edges(graph, choice, mistakes)}
+    indices = dict.fromkeys(index for label in nodes or () if (index := _named(graph, label, mistakes)) is not None)
+    if mistakes:
+        raise _all_of(mistakes)
     chosen = [graph.node(index) for index in indices]
     return _chosen(graph, chosen, [_as_edge(graph, *numbers) for numbers in listed], group)
 
 
-def named(graph: "ScratchGraph", label: str) -> int:
-    """The node with this label, which may differ in punctuation. Raises NotFound or AmbiguousLabel."""
+def _named(graph: "ScratchGraph", label: str, mistakes: list[PkmError]) -> int | None:
+    """The node with this label, which may differ in punctuation; otherwise what is wrong joins ``mistakes``."""
     index = graph.find(label)
     if index is not None:
         return index
@@ -64,12 +69,25 @@ def named(graph: "ScratchGraph", label: str) -> int:
         return alike[0]
     if alike:
         candidates = ", ".join(repr(clipped(graph.label(one), _SHOWN)) for one in alike[:_CANDIDATES])
-        raise AmbiguousLabel(f"{clipped(label, _SHOWN)!r} may be any of {candidates}; nothing was written. Name one.")
-    near = ", ".join(repr(clipped(one, _SHOWN)) for one in _near(graph, label))
-    raise NotFound(
-        f"There is no node {clipped(label, _SHOWN)!r} in this scratch graph; nothing was written. "
-        + (f"Similar labels: {near}." if near else "find_node finds similar labels.")
+        mistakes.append(AmbiguousLabel(f"{clipped(label, _SHOWN)!r} may be any of {candidates}: name one"))
+        return None
+    near = ", ".join(repr(clipped(one, _SHOWN)) for one in _near(graph, label)) if len(mistakes) < _MISTAKES else ""
+    mistakes.append(
+        NotFound(
+            f"There is no node {clipped(label, _SHOWN)!r} in this scratch graph; "
+            + (f"similar labels: {near}" if near else "find_node finds similar labels")
+        )
     )
+    return None
+
+
+def _all_of(mistakes: Sequence[PkmError]) -> PkmError:
+    """One error for all of them."""
+    kind = next((type(one) for one in mistakes if isinstance(one, NotFound)), type(mistakes[0]))
+    told = list(dict.fromkeys(one.message for one in mistakes))
+    more = [f"and {len(told) - _MISTAKES} more"] if len(told) > _MISTAKES else []
+    count = f"{len(told)} mistakes, nothing was written: " if len(told) > 1 else ""
+    return kind(count + "; ".join(told[:_MISTAKES] + more) + ("." if count else "; nothing was written."))
 
 
 def _near(graph: "ScratchGraph", label: str) -> list[str]:
@@ -79,14 +97,18 @@ def _near(graph: "ScratchGraph", label: str) -> list[str]:
     return [other for score, other in nlargest(_CANDIDATES, scored) if score >= _NEAR]
 
 
-def _edges(graph: "ScratchGraph", choice: EdgeChoice) -> Iterator[tuple[int, int, str]]:
-    source, target = named(graph, choice.source), named(graph, choice.target)
+def _edges(graph: "ScratchGraph", choice: EdgeChoice, mistakes: list[PkmError]) -> Iterator[tuple[int, int, str]]:
+    source, target = _named(graph, choice.source, mistakes), _named(graph, choice.target, mistakes)
+    if source is None or target is None:
+        return
     found = [(edge.source, edge.target, edge.relation) for edge in graph.edges(source, target, choice.relation)]
     if not found:
         of = f" {clipped(choice.relation, _SHOWN)!r}" if choice.relation else ""
-        raise NotFound(
-            f"There is no edge{of} from {clipped(graph.label(source), _SHOWN)!r} to "
-            f"{clipped(graph.label(target), _SHOWN)!r}; nothing was written. find_edges lists the existing edges."
+        mistakes.append(
+            NotFound(
+                f"There is no edge{of} from {clipped(graph.label(source), _SHOWN)!r} to "
+                f"{clipped(graph.label(target), _SHOWN)!r}; find_edges lists the existing edges"
+            )
         )
     yield from found
 

@@ -34,6 +34,7 @@ _GONE = "it came from memory and is not there any more, forgotten or deleted; ad
 _EDGE_GONE = (
     "it came from memory and is not there any more, forgotten or deleted; draw it anew if it is meant to return"
 )
+_TOOK_BACK = "memory was corrected since: it never held; add_memory states it again, remove_edge takes it out here"
 _MOST_GONE = 20
 _HELD = "its name belongs to another entity of memory, and a name is one entity there"
 _OTHER_TYPE = (
@@ -66,7 +67,7 @@ class ScratchCommit:
         if caller.read_only:
             raise NotAllowed("This connection may only read. Nothing was written.")
         name, group = checked_name(request.graph), self._groups.one(caller, request.group_id)
-        public = self._groups.public(group)
+        public, asked = self._groups.public(group), request.model_copy(update={"graph": name})
         async with self._graphs.reading(caller, name) as opened:
             chosen = await in_thread(choose, opened.graph, request.edges, request.nodes, public)
         me = [label for label in chosen.ends if self._is_person(caller, label)]
@@ -81,11 +82,11 @@ class ScratchCommit:
         call, drafted = await self._draft(call)
         if not drafted.entities and not drafted.facts:
             return answer(call, drafted, None, None)
-        written = drafted.request(name, call.public, list(drafted.entities), drafted.facts, is_quoted=False)
+        written = drafted.request(asked, call.public, list(drafted.entities), drafted.facts, is_quoted=False)
         outcome = await self._outcome(call, drafted, written)
         if request.dry_run or not (outcome.labels or outcome.facts):
             return answer(call, drafted, outcome, None)
-        reduced = drafted.request(name, call.public, outcome.labels, outcome.facts)
+        reduced = drafted.request(asked, call.public, outcome.labels, outcome.facts)
         stored = await self._writing.add_memory(caller, reduced)
         with contextlib.suppress(PkmError):  # the commit succeeded, even if the graph cannot be marked
             await self._mark(call, outcome, stored)
@@ -96,11 +97,12 @@ class ScratchCommit:
         chosen = call.chosen
         visible = await self._groups.visible(call.caller)
         found = await look_up_records(self._graph, visible, chosen.ends.values(), (*chosen.edges, *chosen.known))
-        gone = [edge for edge in (*chosen.edges, *chosen.known) if found.lacks_edge(edge)]
+        gone = [(edge, _EDGE_GONE) for edge in (*chosen.edges, *chosen.known) if found.lacks_edge(edge)]
+        gone += [(edge, _TOOK_BACK) for edge in chosen.known if found.took_back(edge)]
         chosen = replace(
             chosen,
             edges=tuple(found.edge_now(edge) for edge in chosen.edges if not found.lacks_edge(edge)),
-            known=tuple(edge for edge in chosen.known if not found.lacks_edge(edge)),
+            known=tuple(edge for edge in chosen.known if not found.lacks_edge(edge) and not found.took_back(edge)),
         )
         loaded = {label: uuid for label, node in chosen.ends.items() if (uuid := memory_uuid(node)) is not None}
         refused = {label: _GONE for label, node in chosen.ends.items() if found.lacks_node(node)}
@@ -111,10 +113,10 @@ class ScratchCommit:
             refused[label] = reason
             del names[label]
         drafted = draft(chosen, names, refused, self._persons.called(call.caller), call.zone)
-        drafted.left_out += [LeftOut(what=edge_text(edge), reason=_EDGE_GONE) for edge in gone[:_MOST_GONE]]
+        drafted.left_out += [LeftOut(what=edge_text(edge), reason=why) for edge, why in gone[:_MOST_GONE]]
         if len(gone) > _MOST_GONE:
             more = f"{len(gone) - _MOST_GONE:,} more edges"
-            drafted.left_out.append(LeftOut(what=more, reason=_EDGE_GONE))
+            drafted.left_out.append(LeftOut(what=more, reason=gone[_MOST_GONE][1]))
         return replace(call, chosen=chosen), drafted
 
     async def _names_of_others(

@@ -12,6 +12,7 @@ from graphiti_pkm.capabilities.scratch.limits import ScratchEdge, ScratchNode
 from graphiti_pkm.capabilities.scratch.memory_bridge.choice import Chosen
 from graphiti_pkm.capabilities.scratch.memory_bridge.memory import SAID, is_outdated, memory_uuid
 from graphiti_pkm.capabilities.scratch.models.memory import LeftOut
+from graphiti_pkm.capabilities.scratch.requests import CommitGraph
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact, is_me, read_fact, relation_words
 from graphiti_pkm.core.model.names import display_name, normalise_name
 from graphiti_pkm.core.model.records import FactKind
@@ -53,7 +54,13 @@ class Draft:
     left_out: list[LeftOut] = field(default_factory=list)
 
     def request(
-        self, graph: str, group: str, labels: Collection[str], facts: Collection[DraftFact], *, is_quoted: bool = True
+        self,
+        asked: CommitGraph,
+        group: str,
+        labels: Collection[str],
+        facts: Collection[DraftFact],
+        *,
+        is_quoted: bool = True,
     ) -> AddMemory:
         """One call with these entities and facts; its text states each fact and names the entities without facts.
 
@@ -62,14 +69,16 @@ class Draft:
         entities = {label: self.entities[label] for label in self.entities if label in labels}
         joined = {end for fact in facts for end in (fact.edge.source, fact.edge.target)}
         alone = [one.name for label, one in entities.items() if label not in joined]
-        lines = [f"Committed from the scratch graph {graph!r}.", "", *(fact.sentence for fact in facts)]
+        lines = [asked.note.strip(), ""] if asked.note else []
+        lines += [f"Committed from the scratch graph {asked.graph!r}.", "", *(fact.sentence for fact in facts)]
         if alone:
             lines.append(f"It also names {', '.join(alone)}.")
         return AddMemory(
-            name=f"Scratch graph {graph!r}",
+            name=asked.title or f"Scratch graph {asked.graph!r}",
             episode_body="\n".join(lines),
             group_id=group,
             source_description="scratch graph",
+            reference_time=asked.valid_at,
             entities=list(entities.values()),
             facts=[fact.given if is_quoted else fact.given.model_copy(update={"quote": None}) for fact in facts],
         )

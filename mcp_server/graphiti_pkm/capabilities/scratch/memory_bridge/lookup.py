@@ -35,6 +35,11 @@ class MemoryRecords:
         uuids = first_facts(edge.properties)
         return bool(uuids) and uuids[0] not in self.facts
 
+    def took_back(self, edge: ScratchEdge) -> bool:
+        """Whether memory says since that the fact of the edge never held."""
+        fact = next((self.facts[uuid] for uuid in first_facts(edge.properties)[:1] if uuid in self.facts), None)
+        return fact is not None and fact.voided
+
     def edge_now(self, edge: ScratchEdge) -> ScratchEdge:
         """The edge with the current words of its fact, some of which may have been forgotten."""
         uuids = first_facts(edge.properties)

@@ -73,7 +73,9 @@ class CommitGraphResponse(Answer):
     unchanged: int
     """Edges that came from memory and are unchanged since; they are not considered."""
     nodes: list[CommittedNode]
+    """Of a preview; a commit does not repeat them."""
     edges: list[CommittedEdge]
+    """Of a preview; after a commit only those with a note."""
     left_out: list[LeftOut]
     """What memory cannot store, with reasons."""
     needs_attention: list[Attention]

@@ -137,8 +137,8 @@ async def test_a_loaded_entity_is_named_as_memory_names_it_and_not_at_all_if_it_
         ScratchEdge("Anna", "Ben", "knows"),
         ScratchEdge("Anna (2)", "Ben", "likes"),
     )
+    assert [node.label for node in (await commit(world)).nodes] == ["Ben"]
     answer = await commit(world, dry_run=False)
     assert [one.what for one in answer.left_out] == ["Anna (2)", "Anna (2) -likes-> Ben"]
     (fact,) = world.facts
     assert (fact.source_uuid, fact.relation) == (first.uuid, "KNOWS")
-    assert [node.label for node in answer.nodes] == ["Ben"]

@@ -119,5 +119,5 @@ async def test_a_choice_of_nothing_says_so(world: ScratchWorld) -> None:
 
 async def test_a_name_that_is_not_there_is_answered_with_those_that_may_be_meant(world: ScratchWorld) -> None:
     await world.draw(ScratchEdge("Anna Berg", "Falcon", "leads"))
-    with pytest.raises(NotFound, match=r"nothing was written. Similar labels: 'Anna Berg'"):
+    with pytest.raises(NotFound, match=r"similar labels: 'Anna Berg'; nothing was written"):
         await commit(world, edges=[EdgeChoice(source="Anna", target="Falcon")])
