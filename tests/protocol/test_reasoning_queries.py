@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import Any
 
 import pytest
@@ -98,6 +98,23 @@ async def test_labels_of_a_question_are_matched_like_those_of_an_edge(client: Cl
     assert "There is no scratch graph 'typo'" in error_of(await client.call_tool("pagerank", {"graph": "typo"}))
 
 
+async def test_all_paths_are_as_long_as_the_graph_has_them_and_longer_ones_are_told(client: Client) -> None:
+    ways = [["a", *(f"{way}{step}" for step in range(way)), "z"] for way in (2, 5, 8, 11)]
+    await draw(client, [step for way in ways for step in pairwise(way)])
+    found = await ask(client, "all_paths", source="a", target="z")
+    assert ([len(path) - 1 for path in found["paths"]], found["truncated"], found["longer"]) == (
+        [3, 6, 9, 12],
+        False,
+        None,
+    )
+    some = await ask(client, "all_paths", source="a", target="z", max_length=6)
+    assert (some["count"], some["truncated"], some["longer"]) == (2, True, [9, 12])
+    assert some["reason"] == "Longer paths lead there too, of 9, 12 edges; max_length leaves them out."
+    few = await ask(client, "all_paths", source="a", target="z", limit=1)
+    assert (few["count"], few["truncated"], few["longer"]) == (1, True, [6])
+    assert "There are more than 1 paths" in few["reason"]
+
+
 async def test_all_paths_are_bounded_however_many_there_are(client: Client) -> None:
     await f5(client)
     found = await ask(client, "all_paths", source="api", target="database")
@@ -105,7 +122,8 @@ async def test_all_paths_are_bounded_however_many_there_are(client: Client) -> N
     assert sorted(found["paths"]) == [["api", "auth", "database"], ["api", "users", "database"]]
     short = await ask(client, "all_paths", source="api", target="database", max_length=1)
     assert (short["paths"], short["count"]) == ([], 0)
-    assert short["reason"] == "No path within max_length 1 leads there; shortest_path has no such bound."
+    assert short["reason"] == "No path of at most 1 edges leads there, but longer ones do, of 2 edges."
+    assert (short["truncated"], short["longer"]) == (True, [2])
     await draw(client, [(f"n{one}", f"n{other}") for one, other in permutations(range(12), 2)])
     many = await ask(client, "all_paths", source="n0", target="n1", max_length=11)
     assert (many["count"], many["truncated"]) == (100, True)

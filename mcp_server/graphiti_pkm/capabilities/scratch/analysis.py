@@ -60,6 +60,8 @@ MOST_DEPENDENTS = 100
 _DECIMALS = 6
 _CYCLE_LISTED = 8
 _TRIES = 3
+_MOST_LENGTHS = 20
+"""Lengths of longer paths that are listed."""
 _HALF, _QUARTER = ROOM // 2, ROOM // 4
 _MOST_RELATIONS = 5
 """Listed for one step of a path."""
@@ -118,21 +120,26 @@ class ScratchAnalysis:
             undirected=request.undirected,
         )
         start, goal = taken.nodes
+        longest = request.max_length or taken.view.n
         outcome = await self._snapshots.run(
-            caller, "paths", taken.view, most=request.limit, source=start, target=goal, longest=request.max_length
+            caller, "paths", taken.view, source=start, target=goal, longest=longest, most_paths=request.limit
         )
-        paths, all_shown = taken.labels.groups(outcome.finds)
+        paths, all_shown = taken.labels.groups(one["path"] for one in outcome.finds if "path" in one)
+        longer = [one["longer"] for one in outcome.finds if "longer" in one]
+        are_all = any("done" in one for one in outcome.finds)
+        if any("more" in one for one in outcome.finds):
+            reason: str | None = f"There are more than {request.limit} paths; these are the shortest."
+        elif are_all and all_shown:
+            reason = _longer_paths(paths, request, longer)
+        else:
+            reason = self._snapshots.why(outcome, "paths", request.limit, all_shown=all_shown)
         return AllPathsResponse(
             **_ends(taken.matches),
             paths=paths,
             count=len(paths),
-            truncated=outcome.is_truncated or not all_shown,
-            reason=self._snapshots.why(outcome, "paths", request.limit, all_shown=all_shown)
-            or (
-                None
-                if paths
-                else f"No path within max_length {request.max_length} leads there; shortest_path has no such bound."
-            ),
+            truncated=not are_all or not all_shown or bool(longer),
+            longer=longer[:_MOST_LENGTHS] or None,
+            reason=reason,
         )
 
     async def pagerank(self, caller: Caller, request: Pagerank) -> RankingsResponse:
@@ -298,6 +305,16 @@ class ScratchAnalysis:
             truncated=outcome.is_truncated or len(groups) > request.limit or not all_shown,
             reason=self._snapshots.why(outcome, "communities", request.limit, all_shown=True),
         )
+
+
+def _longer_paths(paths: Sequence[object], request: AllPaths, longer: Sequence[int]) -> str | None:
+    """Why there are no paths, or not all."""
+    lengths = ", ".join(map(str, longer[:_MOST_LENGTHS])) + (", …" if len(longer) > _MOST_LENGTHS else "")
+    if paths:
+        return f"Longer paths lead there too, of {lengths} edges; max_length leaves them out." if longer else None
+    if longer:
+        return f"No path of at most {request.max_length} edges leads there, but longer ones do, of {lengths} edges."
+    return "No path leads there." if request.undirected else "No path leads there; undirected=true ignores directions."
 
 
 def _fit(told: Sequence[_Told], room: int = ROOM) -> list[_Told]:

@@ -11,7 +11,6 @@ from graphiti_pkm.core.reading.paging import (
     EXPORT,
     LOADED_HOPS,
     LOADED_NODES,
-    PATH_LENGTH,
     SCRATCH_ITEMS,
     SCRATCH_ROWS,
     SCRATCH_TOP,
@@ -164,9 +163,7 @@ class AllPaths(Request):
     source: Label
     target: Label
     graph: Graph = DEFAULT_GRAPH
-    max_length: Annotated[
-        int, Field(ge=PATH_LENGTH.minimum, le=PATH_LENGTH.maximum, description="edges of a path at most")
-    ] = PATH_LENGTH.default
+    max_length: Annotated[int | None, Field(ge=1, le=1_000, description="edges of a path at most")] = None
     limit: Items = SCRATCH_ITEMS.default
     relation: Relation = None
     undirected: Undirected = False

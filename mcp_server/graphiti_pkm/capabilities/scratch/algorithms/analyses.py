@@ -21,7 +21,7 @@ from graphiti_pkm.capabilities.scratch.algorithms.structure import (
     weak_components,
 )
 from graphiti_pkm.capabilities.scratch.algorithms.view import Pair, View
-from graphiti_pkm.capabilities.scratch.algorithms.walks import simple_cycles, simple_paths
+from graphiti_pkm.capabilities.scratch.algorithms.walks import lengths_beyond, simple_cycles, simple_paths
 
 
 def path(view: View, source: int, target: int, *, by_weight: bool) -> tuple[list[int], float | None] | None:
@@ -49,9 +49,16 @@ def cut_points(view: View) -> tuple[list[int], list[Pair]]:
     return found.points, [(low, high) if high in out[low] else (high, low) for low, high in found.bridges]
 
 
-def paths(view: View, source: int, target: int, longest: int) -> Iterator[list[int]]:
-    """Yields each simple path."""
-    return simple_paths(view, source, target, longest)
+def paths(view: View, source: int, target: int, longest: int, most_paths: int) -> Iterator[dict[str, Any]]:
+    """Yields each simple path, at most ``most_paths``, then whether these were all, then the lengths of longer ones."""
+    for number, found in enumerate(simple_paths(view, source, target, longest)):
+        if number == most_paths:
+            yield {"longer": len(found) - 1, "more": True}
+            return
+        yield {"path": found}
+    yield {"done": True}
+    for length in lengths_beyond(view, source, target, longest):
+        yield {"longer": length}
 
 
 def cycles(view: View, longest: int | None) -> Iterator[list[int]]:

@@ -14,11 +14,26 @@ def simple_paths(view: View, source: int, target: int, longest: int) -> Iterator
     if source == target:
         yield [source]
         return
+    for _, found in _by_length(view, source, target, 1, longest):
+        yield from found
+
+
+def lengths_beyond(view: View, source: int, target: int, longest: int) -> Iterator[int]:
+    """The lengths of the paths that have more than ``longest`` edges."""
+    if source != target:
+        for length, found in _by_length(view, source, target, longest + 1, view.n):
+            if next(found, None) is not None:
+                yield length
+
+
+def _by_length(
+    view: View, source: int, target: int, least: int, longest: int
+) -> Iterator[tuple[int, Iterator[list[int]]]]:
     away = distances(view.into, np.array([target]), view.n)
     steps = {int(node): int(away[node]) for node in np.flatnonzero(away >= 0)}
     if source in steps:
-        for length in range(steps[source], min(longest, len(steps) - 1) + 1):
-            yield from _of_length(view.out.lists, source, target, length, steps)
+        for length in range(max(least, steps[source]), min(longest, len(steps) - 1) + 1):
+            yield length, _of_length(view.out.lists, source, target, length, steps)
 
 
 def simple_cycles(view: View, longest: int | None = None) -> Iterator[list[int]]:

@@ -51,6 +51,8 @@ class AllPathsResponse(MatchedEnds):
     paths: list[list[str]]
     count: int
     truncated: bool
+    longer: list[int] | None = None
+    """The lengths of longer paths that are not listed, as far as they were found; at most 20."""
     reason: str | None = None
 
 

@@ -10,7 +10,7 @@ from tests.unit.capabilities.scratch.algorithms.random_graphs import SEED, Case,
 
 from graphiti_pkm.capabilities.scratch.algorithms.paths import cheapest_path, distances, shortest_path
 from graphiti_pkm.capabilities.scratch.algorithms.view import View, view_of
-from graphiti_pkm.capabilities.scratch.algorithms.walks import simple_cycles, simple_paths
+from graphiti_pkm.capabilities.scratch.algorithms.walks import lengths_beyond, simple_cycles, simple_paths
 from graphiti_pkm.errors import InvalidInput
 
 
@@ -98,6 +98,16 @@ def test_simple_paths_are_networkxs_each_once_and_the_shortest_first() -> None:
                 assert len(found) == len(set(found))
                 assert set(found) == {tuple(path) for path in nx.all_simple_paths(known, source, target, longest)}
                 assert [len(path) for path in found] == sorted(len(path) for path in found)
+
+
+def test_the_lengths_of_longer_paths_are_networkxs() -> None:
+    for case in cases(least_nodes=1, most_nodes=7):
+        longest = case.draw.randint(1, 3)
+        source, target = case.node(), case.node()
+        with told(case):
+            found = list(lengths_beyond(_plain(case), source, target, longest))
+            known = {len(path) - 1 for path in nx.all_simple_paths(case.simple, source, target)}
+            assert found == sorted(length for length in known if length > longest)
 
 
 def test_simple_cycles_are_networkxs_each_once_and_the_shortest_first() -> None:
