@@ -22,6 +22,7 @@
     │   ├── ModelNonsense     the answer does not have the requested form
     │   └── BudgetSpent       the budget allows no more calls for now
     └── ConfigurationError    settings, files or the platform are wrong
+        ├── InvalidSettings   a setting, or two that contradict each other; a command ends with exit code 2
         ├── UnsupportedPlatform
         ├── EmbeddingMismatch another model or dimension wrote this database
         ├── NewerSchema       the data was written by a newer version
@@ -186,6 +187,10 @@ class ConfigurationError(PkmError):
     """Settings, directories or the platform are wrong; the server does not start."""
 
     code = "configuration"
+
+
+class InvalidSettings(ConfigurationError):
+    """A setting is wrong or contradicts another; what was given must change. A command ends with 2."""
 
 
 class UnsupportedPlatform(ConfigurationError):

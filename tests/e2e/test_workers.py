@@ -44,7 +44,7 @@ def server(data_dir: Path) -> Iterator[Served]:
 @pytest.mark.parametrize("transport", ["sse", "stdio"])
 def test_workers_are_refused_where_a_connection_belongs_to_one_process(data_dir: Path, transport: str) -> None:
     refused = run("serve", "--transport", transport, "--workers", "2", data_dir=data_dir)
-    assert refused.returncode == 1
+    assert refused.returncode == 2
     assert "can only answer over http" in refused.stderr
     assert not data_dir.exists()
 

@@ -49,7 +49,7 @@ class Line:
 def doctor(loaded: LoadedSettings, *, as_json: bool, asks_model: bool = False, lists_settings: bool = False) -> int:
     """Check everything; returns 0 if no problem was found, else 1.
 
-    ``asks_model``: send test requests to services. ``lists_settings``: also those that are defaults; JSON has them all.
+    ``asks_model``: send test requests to services. ``lists_settings``: every setting with its origin, as JSON has them.
     """
     checks = preflight(loaded.settings.data_dir)
     can_start = all(check.ok or not check.stops for check in checks)
@@ -241,15 +241,17 @@ def _print_checks(lines: list[Line]) -> None:
 
 
 def _print_settings(loaded: LoadedSettings, *, lists_all: bool) -> None:
+    rows = [(name, _shown(value), origin) for name, value, origin in loaded.effective()]
+    for note in (*loaded.warnings, *loaded.notes):
+        say(f"    {note}")
+    if not lists_all:
+        given = sum(origin != DEFAULT for _, _, origin in rows)
+        say(f"Settings: {given} given, {len(rows) - given} defaults; --settings lists them and where they come from.")
+        return
     say(f"\n.env file: {loaded.env_file or 'none in the working directory and its parents'}")
     if loaded.config_file:
         say(f"YAML file: {loaded.config_file}")
-    for note in (*loaded.warnings, *loaded.notes):
-        say(f"    {note}")
-    every = [(name, _shown(value), origin) for name, value, origin in loaded.effective()]
-    rows = [row for row in every if lists_all or row[2] != DEFAULT]
-    more = "" if lists_all else f" ({len(every) - len(rows)} more are defaults, which --settings lists)"
-    say(f"Settings and where they come from{more}:")
+    say("Settings and where they come from:")
     names, values = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
     for name, value, origin in rows:
         say(f"    {name:<{names}}  {value:<{values}}  {origin}".rstrip())

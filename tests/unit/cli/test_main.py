@@ -30,7 +30,8 @@ COMMANDS = (
 
 
 def commands() -> dict[str, argparse.ArgumentParser]:
-    (group,) = (action for action in build_parser()._actions if isinstance(action, argparse._SubParsersAction))
+    parser = build_parser(shows_all_settings=True)
+    (group,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     return dict(group.choices)
 
 
@@ -123,6 +124,34 @@ def test_momento_is_the_same_command_and_serves_if_none_is_named(
     assert said in capsys.readouterr().err
     scripts = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert scripts["scripts"]["momento"] == f"{started.__module__}:{started.__name__}"
+
+
+SCREEN = 30
+"""Lines of a terminal that is not made larger than usual."""
+
+
+@pytest.mark.parametrize("command", ["serve", "fetch-model", "doctor", "status", "demo"])
+def test_help_fits_a_screen_and_help_settings_shows_the_rest(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = []
+    for option in ("--help", "--help-settings"):
+        with pytest.raises(SystemExit) as ended:
+            main([command, option])
+        assert ended.value.code == 0
+        shown.append(capsys.readouterr().out)
+    short, everything = shown
+    assert short.count("\n") <= SCREEN
+    assert "--help-settings" in short
+    assert "--embedding-mode" not in short
+    assert "[GRAPHITI_PKM_EMBEDDING_MODE," in everything
+
+
+def test_a_flag_that_help_does_not_show_counts_all_the_same(tmp_path: Path) -> None:
+    options = build_parser().parse_args(["serve", "--server-port", "8123", "--llm-max-tokens", "77"])
+    settings = load_settings(given_flags(options), {}, tmp_path).settings
+    assert (settings.port, settings.llm_max_tokens) == (8123, 77)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

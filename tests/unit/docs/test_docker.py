@@ -109,7 +109,7 @@ def test_the_example_of_env_help_and_documentation_name_every_setting_and_no_oth
     assert names == set(re.findall(rf"\| `({ENV_PREFIX}\w+)`", configuration_page()))
     serve = next(
         action.choices["serve"]
-        for action in build_parser()._subparsers._group_actions  # type: ignore[union-attr]
+        for action in build_parser(shows_all_settings=True)._subparsers._group_actions  # type: ignore[union-attr]
         if action.choices
     )
     help_text = serve.format_help()

@@ -41,7 +41,7 @@ def test_whatever_is_called_a_key_is_a_secret_and_its_flag_says_who_sees_it() ->
     texts = {name for name, field in Settings.model_fields.items() if field.annotation not in {int, int | None}}
     named = {name for name in texts if name.endswith(kinds) or name == "tokens"}
     assert named == set(secrets)
-    (group,) = (a for a in build_parser()._actions if a.dest == "command")
+    (group,) = (a for a in build_parser(shows_all_settings=True)._actions if a.dest == "command")
     for command in group.choices.values():  # type: ignore[union-attr]
         flags = [action for action in command._actions if action.dest in secrets]
         assert [
@@ -158,7 +158,9 @@ def test_a_key_is_in_no_output_of_doctor_in_no_start_line_and_in_no_repr(
 
 
 @pytest.mark.usefixtures("own_logger")
-@pytest.mark.parametrize("arguments", [["serve", "--help"], ["status", "--json"], ["status", "--llm-max-tokens", "x"]])
+@pytest.mark.parametrize(
+    "arguments", [["serve", "--help-settings"], ["status", "--json"], ["status", "--llm-max-tokens", "x"]]
+)
 def test_a_key_in_the_environment_is_in_no_output_of_a_command(
     arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

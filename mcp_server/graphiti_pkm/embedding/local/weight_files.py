@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphiti_pkm.errors import ConfigurationError
+from graphiti_pkm.errors import ConfigurationError, InvalidSettings
 from graphiti_pkm.settings.loader import Settings
 
 FETCH_COMMAND = "graphiti-pkm fetch-model"
@@ -46,7 +46,8 @@ def find_weights(settings: Settings, weights: Weights = MINILM) -> Path | None:
     """The directory of verified weights: from the setting, the cache or the installed package; None if none has them.
 
     Raises:
-        ConfigurationError: the directory of ``model_dir`` has no weights, or all weights found are damaged.
+        InvalidSettings: the directory of ``model_dir`` has no weights, or others.
+        ConfigurationError: all weights found are damaged.
     """
     if settings.model_dir is not None:
         return _explicit(settings.model_dir, settings, weights)
@@ -88,10 +89,10 @@ def _explicit(directory: Path, settings: Settings, weights: Weights) -> Path:
     remedy = f"Correct it, or remove it and run `{FETCH_COMMAND}`."
     if not _complete(directory, weights):
         names = " and ".join(weights.digests)
-        raise ConfigurationError(f"The setting model_dir must name a directory with {names}; it does not. {remedy}")
+        raise InvalidSettings(f"The setting model_dir must name a directory with {names}; it does not. {remedy}")
     wrong = wrong_file(directory, settings, weights)
     if wrong is not None:
-        raise ConfigurationError(f"{wrong} in model_dir is not that of {weights.model}: its sha256 differs. {remedy}")
+        raise InvalidSettings(f"{wrong} in model_dir is not that of {weights.model}: its sha256 differs. {remedy}")
     return directory
 
 

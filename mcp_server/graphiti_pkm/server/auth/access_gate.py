@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from graphiti_pkm.core.model.access import Token
 from graphiti_pkm.core.ports.metrics import REFUSED, Metrics
-from graphiti_pkm.errors import ConfigurationError
+from graphiti_pkm.errors import InvalidSettings
 from graphiti_pkm.server.auth.callers import TOKEN
 from graphiti_pkm.server.auth.tokens import Tokens
 from graphiti_pkm.server.observability.audit import log_refused_request
@@ -41,12 +41,12 @@ def check_host(host: str, tokens: Tokens) -> None:
     """Require a valid token before the server listens on an address that other machines can reach.
 
     Raises:
-        ConfigurationError: other machines can reach the address, and no valid token exists.
+        InvalidSettings: other machines can reach the address, and no valid token exists.
     """
     now = datetime.now(UTC)
     if is_loopback(host) or any(token.state(now) == "valid" for token in tokens.all()):
         return
-    raise ConfigurationError(
+    raise InvalidSettings(
         f"Host {host} can be reached from other machines, and there are no tokens to tell callers apart. "
         "`graphiti-pkm tokens create NAME` makes one; or use --host 127.0.0.1 (default)."
     )

@@ -18,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from graphiti_pkm.core.model.access import Token
 from graphiti_pkm.core.operating_system import HAS_FILE_MODES, patiently, replace
-from graphiti_pkm.errors import ConfigurationError
+from graphiti_pkm.errors import ConfigurationError, InvalidSettings
 
 _log = logging.getLogger(__name__)
 
@@ -58,15 +58,19 @@ class Tokens:
         """``given``: the setting's entries as JSON; ``is_named``: the settings name the file, so it must exist.
 
         Raises:
-            ConfigurationError: the file or the setting cannot be used.
+            InvalidSettings: the setting cannot be used, or names a file that does not exist.
+            ConfigurationError: the file cannot be used.
         """
         self._path = path
-        self._given = parse(given, "the setting tokens") if given is not None else ()
+        try:
+            self._given = parse(given, "the setting tokens") if given is not None else ()
+        except ConfigurationError as error:
+            raise InvalidSettings(error.message) from None
         self._stamp: Stamp | None = None
         self._filed: tuple[Token, ...] = ()
         self._required = is_named or given is not None
         if is_named and not path.exists():
-            raise ConfigurationError(
+            raise InvalidSettings(
                 f"There is no token file {path}. `graphiti-pkm tokens create NAME` makes it, or leave tokens_file out."
             )
         self._read()

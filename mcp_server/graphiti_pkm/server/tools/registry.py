@@ -18,7 +18,7 @@ from graphiti_pkm.capabilities.search.capability import CAPABILITY as SEARCH
 from graphiti_pkm.capabilities.status.capability import CAPABILITY as STATUS
 from graphiti_pkm.core.model.access import TIERS, Tier
 from graphiti_pkm.core.model.requests import ONLY_WITH_MODEL, ONLY_WITH_SAGAS
-from graphiti_pkm.errors import ConfigurationError, InvalidInput
+from graphiti_pkm.errors import InvalidInput, InvalidSettings
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.toolkit.capability import Capability
 from graphiti_pkm.toolkit.tool import ToolSpec
@@ -70,7 +70,7 @@ def select(settings: Settings, toolsets: Sequence[Toolset] = TOOLSETS) -> tuple[
     """The tools that the settings enable, in the order of the list.
 
     Raises:
-        ConfigurationError: a setting names an unknown toolset or tool, two toolsets have tools of one name, or no tool
+        InvalidSettings: a setting names an unknown toolset or tool, two toolsets have tools of one name, or no tool
             is left.
     """
     _must_be_known("toolsets", settings.toolsets, [toolset.name for toolset in toolsets])
@@ -86,7 +86,7 @@ def select(settings: Settings, toolsets: Sequence[Toolset] = TOOLSETS) -> tuple[
         and not (settings.read_only and tool.writes)
     )
     if not kept:
-        raise ConfigurationError("The settings toolsets, tools, exclude_tools and read_only leave no tool.")
+        raise InvalidSettings("The settings toolsets, tools, exclude_tools and read_only leave no tool.")
     return kept
 
 
@@ -119,7 +119,7 @@ def narrowed(tools: Sequence[ToolSpec], header: str, toolsets: Sequence[Toolset]
 def _must_fit_together(toolsets: Sequence[Toolset]) -> None:
     for one, other in combinations(toolsets, 2):
         if names := one.same_names(other):
-            raise ConfigurationError(
+            raise InvalidSettings(
                 f"toolsets names {one.name} and {other.name}, which both have {', '.join(names)}: a tool name "
                 "stands for one tool. Leave one of the two out."
             )
@@ -128,4 +128,4 @@ def _must_fit_together(toolsets: Sequence[Toolset]) -> None:
 def _must_be_known(setting: str, names: Iterable[str], known: Sequence[str]) -> None:
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise ConfigurationError(f"{setting} names {', '.join(unknown)}. Known: {', '.join(known)}.")
+        raise InvalidSettings(f"{setting} names {', '.join(unknown)}. Known: {', '.join(known)}.")
