@@ -21,6 +21,7 @@ NAMES = (
     "adding",
     "classic",
     "extraction",
+    "local_model",
     "ingest",
     "startup",
     "cold",

@@ -12,7 +12,7 @@ import numpy as np
 from tests.benchmarks.measuring import Figure, ms
 from tests.benchmarks.startup import COMMAND
 from tests.benchmarks.stdio import StdioServer
-from tests.benchmarks.world import data_directory
+from tests.benchmarks.world import NUMPY, data_directory
 from tests.builders import DAY_ONE, a_passage, a_write, an_episode
 
 from graphiti_pkm.bootstrap import open_memory
@@ -60,7 +60,7 @@ def _first_answers(directory: Path) -> tuple[float, float]:
 
 
 async def _fill(directory: Path, passages: int) -> None:
-    async with open_memory(Settings(data_dir=directory)) as opened:
+    async with open_memory(Settings(data_dir=directory, **NUMPY)) as opened:
         committer = Committer(opened.context)
         for write, vectors in _writes(passages):
             await committer.commit(write, vectors)

@@ -21,7 +21,7 @@ from mcp.client import Client
 from tests.benchmarks.hub import EPISODE_PAGE, EPISODES, FACTS, PAGE, load_ours, make_hub
 from tests.benchmarks.large_world import Vectors, load
 from tests.benchmarks.measuring import Figure, Side, Target, Times, in_turn, ms
-from tests.benchmarks.world import call, client_of, memory
+from tests.benchmarks.world import NUMPY, call, client_of, memory
 from tests.neo4j_server import Neo4jServer
 
 from graphiti_pkm.bootstrap import Memory
@@ -107,7 +107,7 @@ async def _hub(opened: Memory, size: int) -> list[Figure]:
 
 async def _search(opened: Memory, size: int) -> list[Figure]:
     graph = opened.context.graph
-    vectors = await Vectors.of_the_journal(Settings())
+    vectors = await Vectors.of_the_journal(Settings(**NUMPY))
     await load(graph.writer.apply, vectors, size, PREFIX)
     begun = perf_counter()
     await graph.vectors.tend_vector_indexes()  # type: ignore[attr-defined]

@@ -22,6 +22,7 @@ from typing import Any, Literal, TypeAlias
 from tests.benchmarks.lean_client import LeanClient, lean_client
 from tests.benchmarks.measuring import Figure, Target, ms
 from tests.benchmarks.texts import journal
+from tests.benchmarks.world import NUMPY
 from tests.e2e.support import Served, serving
 from tests.neo4j_server import Neo4jServer
 
@@ -256,7 +257,7 @@ async def a_server(data_dir: Path, count: int, **settings: Any) -> AsyncIterator
     write_tokens(data_dir / "tokens.json", [token])
     notes = iter(_notes())
     async with AsyncExitStack() as stack:
-        server: Served = stack.enter_context(serving(data_dir, log_level="warning", **settings))
+        server: Served = stack.enter_context(serving(data_dir, log_level="warning", **NUMPY, **settings))
         await _opened(server)
         people = []
         for number in range(count):

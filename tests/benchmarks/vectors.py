@@ -15,7 +15,7 @@ from tests.benchmarks.large_world import Vectors, load
 from tests.benchmarks.measuring import Figure, Side, Target, Times, in_turn, ms
 from tests.benchmarks.startup import COMMAND
 from tests.benchmarks.stdio import StdioServer
-from tests.benchmarks.world import data_directory
+from tests.benchmarks.world import NUMPY, data_directory
 
 from graphiti_pkm.bootstrap import open_memory
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter
@@ -35,7 +35,7 @@ _SEARCH = "Who works on the harbour project?"
 async def figures(*, quick: bool = False) -> list[Figure]:
     """Each memory in a directory of its own; the largest is in one group, then in many."""
     sizes = QUICK_SIZES if quick else SIZES
-    vectors = await Vectors.of_the_journal(Settings())
+    vectors = await Vectors.of_the_journal(Settings(**NUMPY))
     found: list[Figure] = []
     for size in sizes:
         found += await _measured(vectors, size, 1, cold=size == sizes[-1])
@@ -46,7 +46,7 @@ async def figures(*, quick: bool = False) -> list[Figure]:
 
 async def _measured(vectors: Vectors, size: int, groups: int, *, cold: bool = False) -> list[Figure]:
     with data_directory() as directory:
-        async with open_memory(Settings(data_dir=directory)) as opened:
+        async with open_memory(Settings(data_dir=directory, **NUMPY)) as opened:
             begun = perf_counter()
             await load(Committer(opened.context).commit, vectors, size, PREFIX, groups)
             loaded = perf_counter() - begun

@@ -14,6 +14,9 @@ from graphiti_pkm.server.app import build_server
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.toolkit.services import Services
 
+NUMPY: dict[str, Any] = {"local_runtime": "numpy"}
+"""What everybody has; the extra ``fast`` has figures of its own."""
+
 
 @contextmanager
 def data_directory() -> Iterator[Path]:
@@ -26,7 +29,7 @@ def data_directory() -> Iterator[Path]:
 async def memory(**settings: Any) -> AsyncIterator[Memory]:
     """An empty memory of its own."""
     with data_directory() as directory:
-        async with open_memory(Settings(data_dir=directory, **settings)) as opened:
+        async with open_memory(Settings(data_dir=directory, **NUMPY, **settings)) as opened:
             yield opened
 
 

@@ -31,9 +31,11 @@ def cache_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
-@pytest.fixture
-async def embedder(cache_dir: Path) -> AsyncIterator[LocalEmbedder]:
-    embedder = LocalEmbedder(Settings(cache_dir=cache_dir))
+@pytest.fixture(params=["auto", "numpy"])
+async def embedder(cache_dir: Path, request: pytest.FixtureRequest) -> AsyncIterator[LocalEmbedder]:
+    """In ONNX Runtime, which the tests have, and in NumPy."""
+    embedder = LocalEmbedder(Settings(cache_dir=cache_dir, local_runtime=request.param))
+    assert embedder.is_fast == (request.param == "auto")
     yield embedder
     await embedder.close()
 

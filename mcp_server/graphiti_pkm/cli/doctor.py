@@ -131,7 +131,9 @@ async def _model(settings: Settings) -> Line:
     embedder = LocalEmbedder(settings)
     try:
         if await embedder.available():
-            return Line("model", ok=True, detail=f"{embedder.model}, {embedder.dimension} dimensions, verified")
+            runtime = "ONNX Runtime" if embedder.is_fast else "NumPy; the extra fast halves the time of each text"
+            detail = f"{embedder.model}, {embedder.dimension} dimensions, verified; in {runtime}"
+            return Line("model", ok=True, detail=detail)
     except PkmError as error:
         return Line("model", ok=False, detail="the weights cannot be used", remedy=error.message)
     finally:

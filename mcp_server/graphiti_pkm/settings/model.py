@@ -22,6 +22,10 @@ class ModelSettings(BaseModel, defer_build=True):
         default="local",
         description="Where vectors are computed: local, on this machine, or api, by a service that gets every text.",
     )
+    local_runtime: Literal["auto", "numpy"] = Field(
+        default="auto",
+        description="What computes local vectors: auto (ONNX Runtime where the extra fast is installed) or numpy.",
+    )
     embedding_model: str | None = Field(
         default=None, description="Embedding model for the mode api. Default: text-embedding-3-small."
     )

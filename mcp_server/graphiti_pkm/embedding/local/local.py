@@ -1,11 +1,13 @@
 """Implements the port ``Embedder`` with a local model: no key, no network, and texts stay on this machine."""
 
 import asyncio
+import importlib.util
 import logging
 import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.core.ports.metrics import UNCOUNTED, Metrics
@@ -15,13 +17,16 @@ from graphiti_pkm.embedding.local.weight_files import FETCH_COMMAND, MINILM, Wei
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.settings.loader import Settings
 
+if TYPE_CHECKING:
+    from graphiti_pkm.embedding.local.minilm import SentenceEncoder
+
 _DIMENSION = 384
 
 logger = logging.getLogger(__name__)
 
 
 class LocalEmbedder:
-    """all-MiniLM-L6-v2 in NumPy, which is loaded in a thread with the first text.
+    """all-MiniLM-L6-v2 in NumPy or ONNX Runtime, which is loaded in a thread with the first text.
 
     Weights are looked for only once: restart the server after fetching them. Use each instance in one event loop only.
     """
@@ -42,6 +47,11 @@ class LocalEmbedder:
     @property
     def dimension(self) -> int:
         return _DIMENSION
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether ONNX Runtime computes the vectors; NumPy does otherwise."""
+        return self._settings.local_runtime == "auto" and importlib.util.find_spec("onnxruntime") is not None
 
     async def available(self) -> bool:
         """False if the weights are missing; does not load them.
@@ -101,13 +111,29 @@ class LocalEmbedder:
         if self._directory is None:
             raise Unavailable(f"There are no weights of {self.model} here.")
         started = time.perf_counter()
-        from graphiti_pkm.embedding.local.minilm import MiniLM  # noqa: PLC0415 - see above
-
+        model_type = (_onnx_model() if self.is_fast else None) or _numpy_model()
         try:
-            model = MiniLM(self._directory)
+            model = model_type(self._directory)
         except OSError as error:
             raise Unavailable(
                 f"The weights of {self.model} cannot be read ({error.strerror}); check them with `graphiti-pkm doctor`."
             ) from error
-        logger.info("%s loaded in %.0f ms", self.model, 1000 * (time.perf_counter() - started))
+        milliseconds = 1000 * (time.perf_counter() - started)
+        logger.info("%s loaded in %.0f ms, in %s", self.model, milliseconds, model_type.runtime)
         return model
+
+
+def _onnx_model() -> "type[SentenceEncoder] | None":
+    """The model for ONNX Runtime; None if that is installed and cannot be loaded, which is said in the log."""
+    try:
+        from graphiti_pkm.embedding.local.onnx_minilm import OnnxMiniLM  # noqa: PLC0415 - only where it is used
+    except (ImportError, OSError) as error:
+        logger.warning("onnxruntime cannot be loaded (%s); NumPy computes the vectors", type(error).__name__)
+        return None
+    return OnnxMiniLM
+
+
+def _numpy_model() -> "type[SentenceEncoder]":
+    from graphiti_pkm.embedding.local.minilm import MiniLM  # noqa: PLC0415 - NumPy is not loaded at the start
+
+    return MiniLM

@@ -4,6 +4,7 @@ Linear layers run on the packed tokens of all texts of a batch, attention on a p
 mixed lengths wastes little. Everything is float32.
 """
 
+from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -60,19 +61,14 @@ class _Layer:
     norm: _Norm
 
 
-class MiniLM:
-    """The loaded model. Not thread-safe."""
+class SentenceEncoder(ABC):
+    """The tokens and batches of a model; what computes its vectors is a subclass."""
+
+    runtime: str
+    """What computes them."""
 
     def __init__(self, directory: Path) -> None:
         self._wordpiece = WordPiece((directory / "vocab.txt").read_text(encoding="utf-8"))
-        arrays = read_float_arrays(directory / "model.safetensors")
-        self._words = arrays["embeddings.word_embeddings.weight"]
-        # All tokens have type 0, so its embedding is added to those of the positions.
-        self._positions = (
-            arrays["embeddings.position_embeddings.weight"] + arrays["embeddings.token_type_embeddings.weight"][0]
-        )
-        self._norm = _norm(arrays, "embeddings.LayerNorm")
-        self._layers = [_layer(arrays, f"encoder.layer.{number}.") for number in range(LAYERS)]
 
     def encode(self, texts: Sequence[str]) -> list[Vector]:
         """One unit vector per text, in order."""
@@ -84,8 +80,28 @@ class MiniLM:
                 vectors[index] = array("f", row.tobytes())
         return vectors
 
+    @abstractmethod
     def _forward(self, texts: list[list[int]]) -> Floats:
         """An array (texts, 384) for token ids of similar length."""
+
+
+class MiniLM(SentenceEncoder):
+    """The loaded model. Not thread-safe."""
+
+    runtime = "NumPy"
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory)
+        arrays = read_float_arrays(directory / "model.safetensors")
+        self._words = arrays["embeddings.word_embeddings.weight"]
+        # All tokens have type 0, so its embedding is added to those of the positions.
+        self._positions = (
+            arrays["embeddings.position_embeddings.weight"] + arrays["embeddings.token_type_embeddings.weight"][0]
+        )
+        self._norm = _norm(arrays, "embeddings.LayerNorm")
+        self._layers = [_layer(arrays, f"encoder.layer.{number}.") for number in range(LAYERS)]
+
+    def _forward(self, texts: list[list[int]]) -> Floats:
         lengths = np.array([len(ids) for ids in texts])
         grid = _Grid(lengths)
         ids = np.fromiter((token for ids in texts for token in ids), np.int64, int(lengths.sum()))
