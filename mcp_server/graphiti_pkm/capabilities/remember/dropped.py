@@ -51,19 +51,21 @@ async def follow_corrections(facts: DependentsReader, plan: WritePlan, now: date
 
 def _dropped_entities(plan: WritePlan, now: datetime) -> Iterator[tuple[str, Fact]]:
     """Known entities that the write drops, each with the fact that says so."""
-    new = {one.entity.uuid for one in plan.resolved if one.is_new}
+    new = {one.entity.uuid for one in plan.resolved if one.is_new or one.is_derived}
     for fact in plan.world.created:
-        uuid = _entity_dropped_by(fact, now)
+        uuid = _entity_dropped_by(fact, plan.person_uuid, now)
         if uuid is not None and uuid not in new:
             yield uuid, fact
 
 
-def _entity_dropped_by(fact: Fact, now: datetime) -> str | None:
+def _entity_dropped_by(fact: Fact, person_uuid: str | None, now: datetime) -> str | None:
+    """The entity that is over by this fact; of a status of the user it is the target, as a person is not dropped."""
     if is_superseding(fact.relation):
         return fact.target_uuid if fact.kind == "event" or rules.is_current(fact, now) else None
     word = status_of_fact(fact)
     is_dropped = word is not None and class_of_status(word) == DROPPED and rules.is_current(fact, now)
-    return fact.source_uuid if is_dropped else None
+    about = fact.target_uuid if fact.source_uuid == person_uuid else fact.source_uuid
+    return about if is_dropped else None
 
 
 def _dropped_facts(plan: WritePlan) -> Iterator[Fact]:

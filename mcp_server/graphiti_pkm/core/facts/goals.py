@@ -36,7 +36,7 @@ def outcome_said(parsed: ParsedFact) -> str | None:
 def concerned(
     parsed: ParsedFact, fact: Fact, candidates: Iterable[Fact], ended_here: Collection[str] = ()
 ) -> list[Fact]:
-    """The open goals that a new fact is about: everybody's for a status of what is wanted, else those of its source.
+    """The open goals that a new fact is about: those with its two ends, and everybody's for a status of what is wanted.
 
     ``ended_here``: goals that the same call has ended count too, until it is known what became of them.
     """
@@ -46,10 +46,12 @@ def concerned(
         if is_goal(one)
         and (one.is_open or (one.uuid in ended_here and not one.voided and GOAL_OUTCOME not in one.attributes))
     ]
-    if parsed.is_status:
-        return [one for one in goals if one.target_uuid == fact.source_uuid]
     ends = (fact.source_uuid, fact.target_uuid)
-    return [one for one in goals if (one.source_uuid, one.target_uuid) == ends]
+    return [
+        one
+        for one in goals
+        if (one.source_uuid, one.target_uuid) == ends or (parsed.is_status and one.target_uuid == fact.source_uuid)
+    ]
 
 
 def with_other_deadline(parsed: ParsedFact, target_uuid: str, candidates: Iterable[Fact]) -> list[Fact]:
