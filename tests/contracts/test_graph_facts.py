@@ -5,6 +5,7 @@ from typing import Any
 from tests.builders import a_change, a_fact, a_mention, a_write, an_entity, an_episode, at
 
 from graphiti_pkm.capabilities.search.assembly import NEIGHBOURS
+from graphiti_pkm.core.facts.history import outcome_of
 from graphiti_pkm.core.model.names import measure_key
 from graphiti_pkm.core.model.queries import FactFilter, Window
 from graphiti_pkm.core.model.records import Fact
@@ -220,6 +221,24 @@ async def test_support_counts_mentions_and_facts_of_either_end_voided_ones_inclu
     await graph.writer.apply(a_write(sarah, tom, alone, *episodes, *facts, *mentions), {})
     found = await graph.records.entity_support([sarah.uuid, tom.uuid, alone.uuid])
     assert found == {sarah.uuid: (3, 4), tom.uuid: (1, 3), alone.uuid: (0, 0)}
+
+
+async def test_a_plan_that_a_status_of_its_target_ended_came_about_or_was_dropped(graph: Graph) -> None:
+    sarah, garden, status = an_entity("Sarah"), an_entity("garden"), an_entity("status")
+    over: dict[str, Any] = {"kind": "plan", "expired_at": at(2025, 6)}
+    expected = {"Done": "fulfilled", "given-up": "dropped", "paused": "replaced"}
+    plans = [a_fact(sarah, garden, text=word, **over) for word in (*expected, "of another", "a plan")]
+    said = [a_fact(garden, status, "HAS_STATUS", value=word) for word in expected]
+    said.append(a_fact(sarah, status, "HAS_STATUS", value="done"))
+    said.append(a_fact(garden, status, "HAS_STATUS", value="done", kind="plan"))
+    episode = an_episode()
+    changes = [
+        a_change(plan, episode, kind="retired", replaced_by=by.uuid) for plan, by in zip(plans, said, strict=True)
+    ]
+    await graph.writer.apply(a_write(sarah, garden, status, episode, *plans, *said, *changes), {})
+    read = await graph.records.get_facts([plan.uuid for plan in plans], ["t1"])
+    assert [one.outcome for one in read] == [*expected.values(), "replaced", "replaced"]
+    assert [outcome_of(plan, by) for plan, by in zip(plans, said, strict=True)] == [one.outcome for one in read]
 
 
 async def test_an_ended_plan_says_what_became_of_it_and_when_it_was_open(graph: Graph) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
 
-from graphiti_pkm.core.facts.rules import outcome_of
+from graphiti_pkm.core.facts.history import outcome_of
 from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS
 from graphiti_pkm.core.model.names import normalise_name
 from graphiti_pkm.core.model.queries import EntityFilter, EntryFilter, EpisodeFilter, FactFilter, FactStatus

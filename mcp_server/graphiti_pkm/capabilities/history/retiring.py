@@ -14,6 +14,7 @@ from graphiti_pkm.core.facts.history import (
     after,
     change_of,
     open_proposals,
+    outcome_of,
     restored,
     to_undo,
     with_end_words,
@@ -94,7 +95,7 @@ class Retiring:
                 invalid_at=ended.invalid_at,
             )
             if ended.kind == "plan":
-                ended = ended.model_copy(update={"outcome": rules.outcome_of(fact, by)})
+                ended = ended.model_copy(update={"outcome": outcome_of(fact, by)})
             dependents = await self._dependents.on_facts(group, [whole], now, lambda _: False)
             await self._commit(WriteKind.RETIRE_FACT, group, ended, change, before=before)
         more = f" {dependents.total} fact(s) that follow from it are still current." if dependents.total else ""

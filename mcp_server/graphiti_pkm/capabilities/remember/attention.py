@@ -238,6 +238,19 @@ class AttentionWriter:
             call=f"{which}: retire_fact {_json(ending)}",
         )
 
+    def may_have_come_about(self, done: Fact, plans: Dependents) -> Attention:
+        """``done``: the status that says that the target of these plans is done."""
+        first, shown = plans.facts[0], len(plans.facts)
+        more = f" ({shown} of {plans.total})" if plans.total > shown else ""
+        which = f"If {first.uuid[:SHOWN_UUID]} came about" + (" (else put in another uuid)" if shown > 1 else "")
+        said = {"fact_uuid": first.uuid, "reason": _cut(done.text), "replaced_by": done.uuid}
+        return Attention(
+            what="possible_conflict",
+            detail=f"{_cut(done.text)}: planned; the plan was left open{more}",
+            candidates=[self.line(fact) for fact in plans.facts],
+            call=f"{which}: retire_fact {_json(said)}",
+        )
+
     def possible_conflict(
         self, fact: ParsedFact, stored_uuid: str, start: datetime | None, conflicts: Sequence[Fact]
     ) -> Attention:

@@ -6,7 +6,7 @@ from datetime import datetime
 from graphiti_pkm.capabilities.remember.attention import AttentionWriter
 from graphiti_pkm.capabilities.remember.write_plan import WritePlan
 from graphiti_pkm.core.facts import rules
-from graphiti_pkm.core.facts.statuses import DROPPED, class_of_status, is_superseding, status_of_fact
+from graphiti_pkm.core.facts.statuses import DONE, DROPPED, class_of_status, is_superseding, status_of_fact
 from graphiti_pkm.core.model.answers import Attention
 from graphiti_pkm.core.model.records import BECAUSE_OF, Fact
 from graphiti_pkm.core.reading.dependents import DependentsReader
@@ -17,7 +17,7 @@ _MOST_ENTITIES = 5
 async def report_dependents(
     facts: DependentsReader, plan: WritePlan, writer: AttentionWriter, now: datetime
 ) -> list[Attention]:
-    """A notice for each entity that the write drops, and one for all facts that it ends."""
+    """A notice for each entity that is dropped, or planned and done, and one for all facts that the write ends."""
     group_id, world = plan.episode.group_id, plan.world
     reports = []
     entities = dict(_dropped_entities(plan, now))
@@ -25,6 +25,11 @@ async def report_dependents(
         dependents = await facts.on_entity(group_id, uuid, now, world.touched)
         if dependents.facts:
             reports.append(writer.still_rests(fact, rules.known_from(fact), dependents, uuid))
+    for uuid, fact in list(_done_entities(plan, now))[:_MOST_ENTITIES]:
+        by = rules.known_from(fact) or plan.episode.valid_at
+        plans = await facts.plans_for(group_id, uuid, by, now, world.touched)
+        if plans.facts:
+            reports.append(writer.may_have_come_about(fact, plans))
     ended = list(_dropped_facts(plan))
     dependents = await facts.on_facts(group_id, (fact.uuid for fact in ended), now, world.touched)
     if dependents.facts:
@@ -58,14 +63,26 @@ def _dropped_entities(plan: WritePlan, now: datetime) -> Iterator[tuple[str, Fac
             yield uuid, fact
 
 
+def _done_entities(plan: WritePlan, now: datetime) -> Iterator[tuple[str, Fact]]:
+    """Entities whose status says now that they are done, each with the fact that says so."""
+    for fact in plan.world.created:
+        word = status_of_fact(fact)
+        if word is not None and class_of_status(word) == DONE and rules.is_current(fact, now):
+            yield _subject(fact, plan.person_uuid), fact
+
+
 def _entity_dropped_by(fact: Fact, person_uuid: str | None, now: datetime) -> str | None:
-    """The entity that is over by this fact; of a status of the user it is the target, as a person is not dropped."""
+    """The entity that is over by this fact."""
     if is_superseding(fact.relation):
         return fact.target_uuid if fact.kind == "event" or rules.is_current(fact, now) else None
     word = status_of_fact(fact)
     is_dropped = word is not None and class_of_status(word) == DROPPED and rules.is_current(fact, now)
-    about = fact.target_uuid if fact.source_uuid == person_uuid else fact.source_uuid
-    return about if is_dropped else None
+    return _subject(fact, person_uuid) if is_dropped else None
+
+
+def _subject(status: Fact, person_uuid: str | None) -> str:
+    """What a status is of; one of the user is of its target, as a person is neither done nor dropped."""
+    return status.target_uuid if status.source_uuid == person_uuid else status.source_uuid
 
 
 def _dropped_facts(plan: WritePlan) -> Iterator[Fact]:

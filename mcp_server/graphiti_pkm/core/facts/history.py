@@ -1,10 +1,11 @@
-"""Interprets the events of one fact, newest first: open proposals, and what can be undone. Pure functions."""
+"""Interprets the events of one fact, newest first: open proposals, what can be undone, what became of a plan. Pure."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
+from graphiti_pkm.core.facts.statuses import OUTCOMES, class_of_status, status_of_fact
 from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS
-from graphiti_pkm.core.model.records import ChangeKind, EntityState, Fact, FactChange, RecordedChange
+from graphiti_pkm.core.model.records import ChangeKind, EntityState, Fact, FactChange, PlanOutcome, RecordedChange
 
 MOST_EVENTS = 200
 """How many events of one fact are read; a fact has only a few."""
@@ -94,3 +95,14 @@ def known_state(events: Iterable[RecordedChange], at: datetime) -> EntityState |
             break
         state = event.entity_before or state
     return state
+
+
+def outcome_of(plan: Fact, by: Fact | None) -> PlanOutcome:
+    """What became of a plan that has ended; ``by``: what took its place. SQL and Cypher say the same."""
+    if by is None:
+        return "dropped"
+    status = status_of_fact(by) if by.source_uuid == plan.target_uuid else None
+    if status is not None and (said := OUTCOMES.get(class_of_status(status) or "")) is not None:
+        return said
+    is_it = (plan.source_uuid, plan.target_uuid, plan.value or "") == (by.source_uuid, by.target_uuid, by.value or "")
+    return "fulfilled" if by.kind != "plan" and is_it else "replaced"

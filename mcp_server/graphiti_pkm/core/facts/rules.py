@@ -12,7 +12,7 @@ from graphiti_pkm.core.facts.parsed_facts import ParsedFact
 from graphiti_pkm.core.facts.statuses import is_known_status, same_meaning, status_key, status_of_fact, word_of
 from graphiti_pkm.core.identity.relation_kinds import has_single_target
 from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS, DatePeriod, date_at, parse_date_phrase
-from graphiti_pkm.core.model.records import Fact, FactUpdate, PlanOutcome
+from graphiti_pkm.core.model.records import Fact, FactUpdate
 from graphiti_pkm.core.model.times import show_time
 from graphiti_pkm.errors import InvalidInput
 
@@ -445,14 +445,6 @@ def fulfils(parsed: ParsedFact, plan: Fact, fact: Fact) -> bool:
     ends = (fact.source_uuid, fact.target_uuid)
     is_so = parsed.kind in {"state", "event"} and plan.kind == "plan"
     return is_so and (plan.source_uuid, plan.target_uuid) == ends and not _other_value(parsed, plan)
-
-
-def outcome_of(plan: Fact, by: Fact | None) -> PlanOutcome:
-    """What became of a plan that has ended; ``by``: what took its place. SQL and Cypher say the same."""
-    if by is None:
-        return "dropped"
-    is_it = (plan.source_uuid, plan.target_uuid, plan.value or "") == (by.source_uuid, by.target_uuid, by.value or "")
-    return "fulfilled" if by.kind != "plan" and is_it else "replaced"
 
 
 def end_before_later(start: datetime, replaced: Iterable[Fact], series: Iterable[Fact]) -> datetime | None:

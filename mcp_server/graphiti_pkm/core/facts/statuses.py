@@ -1,8 +1,10 @@
 """Statuses: the word of the note is the value; words of one meaning are known, and a coarse class of each."""
 
+from collections.abc import Mapping
+
 from graphiti_pkm.core.identity.spelling import is_inflection
 from graphiti_pkm.core.model.names import display_name, normalise_name
-from graphiti_pkm.core.model.records import BECAUSE_OF, DUE, GOAL_OUTCOME, STATUS_WORD, Fact
+from graphiti_pkm.core.model.records import BECAUSE_OF, DUE, GOAL_OUTCOME, STATUS_WORD, Fact, PlanOutcome
 
 HAS_STATUS = "HAS_STATUS"
 SUPERSEDED = "superseded"
@@ -10,6 +12,8 @@ SUPERSEDED = "superseded"
 DROPPED = "dropped"
 DONE = "done"
 OPEN = "open"
+OUTCOMES: Mapping[str, PlanOutcome] = {DONE: "fulfilled", DROPPED: "dropped"}
+"""What became of a plan that was ended by a status of this class that its target has."""
 
 _WITH_FIELDS = frozenset({BECAUSE_OF, DUE, GOAL_OUTCOME})
 _AROUND = " .!,;:\"'"

@@ -53,6 +53,15 @@ class DependentsReader:
         wanted = FactFilter(group_ids=(group_id,), now=now, because_of=tuple(uuids))
         return (await self._graph.facts.group_facts(wanted, Window(limit=_MOST_MOVED))).facts
 
+    async def plans_for(
+        self, group_id: str, entity_uuid: str, by: datetime, now: datetime, is_settled: Callable[[str], bool]
+    ) -> Dependents:
+        """Open plans that have an entity as their target and were told by an instant."""
+        wanted = FactFilter(group_ids=(group_id,), now=now, status="planned", direction="in")
+        page = await self._graph.facts.connections(entity_uuid, wanted, Window(limit=_READ))
+        told = tuple(one for one in page.facts if one.reference_time is None or one.reference_time <= by)
+        return _settled(Dependents(told, len(told)), is_settled)
+
     async def on_entity(
         self, group_id: str, entity_uuid: str, now: datetime, is_settled: Callable[[str], bool]
     ) -> Dependents:

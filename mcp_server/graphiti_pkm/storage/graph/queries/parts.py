@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from graphiti_pkm.core.facts.observations import OBSERVATION
+from graphiti_pkm.core.facts.statuses import OUTCOMES, keys_of_class
 from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter
 from graphiti_pkm.core.model.records import BECAUSE_OF, CONFIDENTIAL
@@ -71,14 +72,24 @@ _IS_CAUSE_CONFIDENTIAL = f"""CASE WHEN e.{BECAUSE_OF} IS NULL THEN false ELSE co
       WHERE x.group_id = e.group_id RETURN x.{CONFIDENTIAL} }}), false) END"""
 
 
-_OUTCOME = """CASE WHEN e.kind = 'plan' AND e.expired_at IS NOT NULL THEN head(COLLECT {
-    MATCH (x:Change {fact_uuid: e.uuid}) WHERE x.kind = 'retired'
-    OPTIONAL MATCH (rs)-[r:RELATES_TO {uuid: x.replaced_by}]->(ro)
+def normalised(text: str) -> str:
+    """A name without case, spaces, ``-`` and ``_``, as names are compared."""
+    return f"replace(replace(replace(toLower({text}), ' ', ''), '-', ''), '_', '')"
+
+
+_BY_STATUS = " ".join(
+    f"WHEN coalesce(r.kind, 'state') = 'state' AND r.name = 'HAS_STATUS' AND rs.uuid = endNode(e).uuid "
+    f"AND {normalised('r.value')} IN {list(keys_of_class(name) or ())} THEN '{outcome}'"
+    for name, outcome in OUTCOMES.items()
+)
+_OUTCOME = f"""CASE WHEN e.kind = 'plan' AND e.expired_at IS NOT NULL THEN head(COLLECT {{
+    MATCH (x:Change {{fact_uuid: e.uuid}}) WHERE x.kind = 'retired'
+    OPTIONAL MATCH (rs)-[r:RELATES_TO {{uuid: x.replaced_by}}]->(ro)
     WITH x, rs, r, ro ORDER BY x.recorded_at DESC, coalesce(x.place, 0) DESC LIMIT 1
-    RETURN CASE WHEN r IS NULL THEN 'dropped' WHEN coalesce(r.kind, 'state') <> 'plan'
+    RETURN CASE WHEN r IS NULL THEN 'dropped' {_BY_STATUS} WHEN coalesce(r.kind, 'state') <> 'plan'
       AND rs.uuid = startNode(e).uuid AND ro.uuid = endNode(e).uuid AND coalesce(r.value, '') = coalesce(e.value, '')
-      THEN 'fulfilled' ELSE 'replaced' END }) END"""
-"""As ``core.facts.rules.outcome_of`` says it."""
+      THEN 'fulfilled' ELSE 'replaced' END }}) END"""
+"""As ``core.facts.history.outcome_of`` says it."""
 
 
 def fact_columns(columns: FactColumns = PRESENT) -> str:
@@ -187,11 +198,6 @@ def entities_matched(found: str, wanted: EntityFilter, kept: str = "n") -> Condi
         return f"{found} {conditions}", values
     is_so, more = status_conditions(wanted.status, wanted.recorded_until)
     return f"{found} {conditions} MATCH (n)-[e:RELATES_TO]->(w) WHERE {is_so} WITH DISTINCT {kept}", {**values, **more}
-
-
-def normalised(text: str) -> str:
-    """A name without case, spaces, ``-`` and ``_``, as names are compared."""
-    return f"replace(replace(replace(toLower({text}), ' ', ''), '-', ''), '_', '')"
 
 
 _STATUS_WORD = normalised("coalesce(toStringOrNull(e.word), e.value, w.name, '')")

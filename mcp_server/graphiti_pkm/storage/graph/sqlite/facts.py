@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from graphiti_pkm.core.facts.observations import OBSERVATION
+from graphiti_pkm.core.facts.statuses import OUTCOMES, keys_of_class
 from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS
 from graphiti_pkm.core.model.queries import FactFilter, FactPage, KindCount, NeighbourCount, Window
 from graphiti_pkm.core.model.records import BECAUSE_OF, CONFIDENTIAL, DUE, HAS_GOAL, Fact
@@ -96,13 +97,20 @@ _CAUSE = f"""coalesce((SELECT x.name FROM entity x WHERE x.uuid = {_BECAUSE_OF} 
     WHERE x.uuid = {_BECAUSE_OF} AND x.group_id = f.group_id) AS is_cause_confidential"""
 
 
-_OUTCOME = """CASE WHEN f.kind = 'plan' AND f.expired_at IS NOT NULL THEN (SELECT CASE
+_SAID = "replace(replace(replace(lowered(r.value), ' ', ''), '-', ''), '_', '')"
+_BY_STATUS = " ".join(
+    f"WHEN r.kind = 'state' AND r.relation = 'HAS_STATUS' AND r.source_uuid = f.target_uuid "
+    f"AND {_SAID} IN {keys_of_class(name)} THEN '{outcome}'"
+    for name, outcome in OUTCOMES.items()
+)
+_OUTCOME = f"""CASE WHEN f.kind = 'plan' AND f.expired_at IS NOT NULL THEN (SELECT CASE
     WHEN r.uuid IS NULL THEN 'dropped'
+    {_BY_STATUS}
     WHEN r.kind <> 'plan' AND r.source_uuid = f.source_uuid AND r.target_uuid = f.target_uuid
       AND coalesce(r.value, '') = coalesce(f.value, '') THEN 'fulfilled' ELSE 'replaced' END
     FROM change x LEFT JOIN fact r ON r.uuid = x.replaced_by WHERE x.fact_uuid = f.uuid AND x.kind = 'retired'
     ORDER BY x.recorded_at DESC, x.place DESC LIMIT 1) END AS outcome"""
-"""The outcome of a plan, as ``core.facts.rules.outcome_of`` defines it."""
+"""The outcome of a plan, as ``core.facts.history.outcome_of`` defines it."""
 _PLAN_ENDED = """(SELECT coalesce(t.valid_at, x.invalid_at, x.recorded_at) FROM change x
     LEFT JOIN episode t ON t.uuid = x.episode_uuid WHERE x.fact_uuid = f.uuid AND x.kind = 'retired'
     ORDER BY x.recorded_at DESC, x.place DESC LIMIT 1)"""
