@@ -89,6 +89,8 @@ class FactPlanner:
         self._new_uuid = new_uuid
         self._unlike = unlike
         self._near_reported: set[str] = set()
+        self._read: dict[tuple[str, str], tuple[int, Fact]] = {}
+        """The last new reading of each series, and its place among the results."""
         self.outcome = FactOutcome()
         at = context
         self.retirements = Retirements(world, at.episode_uuid, at.now, at.recorded_at, at.caller, at.policy, new_uuid)
@@ -146,6 +148,12 @@ class FactPlanner:
             others = [one for one in pool if one.uuid not in asked]
             self._report(parsed, fact, sent_measure, others, self._rivals(parsed, fact, asked), is_handled=bool(gone))
         self._answer(parsed, fact, known, is_updated=bool(closed.ended))
+
+    def show_series(self) -> None:
+        """Show each series once, at the last reading of the call, as it is after all that the call corrects."""
+        results = self.outcome.results
+        for place, fact in self._read.values():
+            results[place] = results[place].model_copy(update={"series": self._readings.shown(fact, self._at.zone)})
 
     def plan_implied(self, parsed: ParsedFact) -> None:
         """Add the status of what a new fact of the call supersedes, unless it was dropped otherwise before."""
@@ -560,8 +568,8 @@ class FactPlanner:
         is_updated |= known is not None and _shown(fact) != _shown(known)
         updated = known is not None and (is_updated or is_marked)
         is_inherited = known is None and CONFIDENTIAL in fact.attributes and not self._is_confidential(parsed)
-        is_new_reading = parsed.kind == "reading" and parsed.measure is not None and not parsed.is_correction
-        series = self._readings.shown(fact, self._at.zone) if is_new_reading else None
+        if parsed.kind == "reading" and parsed.measure is not None and not parsed.is_correction:
+            self._read[fact.source_uuid, parsed.measure] = len(self.outcome.results), fact
         self.outcome.results.append(
             FactResult(
                 uuid=fact.uuid,
@@ -574,7 +582,6 @@ class FactPlanner:
                     self._at.zone,
                 ),
                 fact=None if parsed.has_text and known is None else fact.text,
-                series=series,
                 confidential=True if is_marked or is_inherited else None,
             )
         )

@@ -173,6 +173,7 @@ def plan_write(
             planner.plan(fact)
         else:
             planner.plan_implied(fact)
+    planner.show_series()
     resolved = resolution.all
     named = {one.entity.uuid for one in resolved}
     linked = [(uuid, snapshot.known.name_of(uuid) or "") for uuid in snapshot.mentioned - named]

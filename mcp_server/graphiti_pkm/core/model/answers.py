@@ -278,7 +278,7 @@ class FactResult(Answer):
     """The resolved validity, e.g. "from 2026-03-01" or "known from 2026-03-01, start unknown"."""
     fact: str | None = None
     series: list[str] | None = None
-    """Of a reading that corrects none: the last three values of its series with dates, oldest first."""
+    """Of the last new reading of a series: the last three values of the series with dates, oldest first."""
     confidential: bool | None = None
     """True: not public without the call saying so, or a known fact that the call marked so."""
 

@@ -367,7 +367,7 @@ async def test_a_series_begun_in_the_same_call_is_found_too(world: WritingWorld)
 
 async def test_a_reading_with_a_target_of_its_own_joins_the_series(world: WritingWorld) -> None:
     answer = await world.tell("one", {**MOOD, "value": 3}, {**MOOD, "value": 4, "target": "tension"})
-    assert [len(fact.series or ()) for fact in answer.facts] == [1, 2]
+    assert [len(fact.series or ()) for fact in answer.facts] == [0, 2]
 
 
 async def test_each_person_has_their_own_series(world: WritingWorld) -> None:

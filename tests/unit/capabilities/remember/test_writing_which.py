@@ -259,3 +259,15 @@ async def test_a_correction_does_not_repeat_the_series(world: WritingWorld) -> N
     await world.tell("Mood 5/10.", {**MOOD, "value": "5/10"})
     answer = await world.tell("No, 6/10.", {**MOOD, "value": "6/10", "replaces": "5/10", "change": "corrected"})
     assert [fact.series for fact in answer.facts] == [None]
+
+
+async def test_a_series_stands_at_its_last_new_reading_with_all_that_the_call_corrected(world: WritingWorld) -> None:
+    await world.tell("Mood 4/10.", {**MOOD, "value": "4/10"}, reference_time="2026-06-01")
+    new = [{**MOOD, "value": value, "valid_at": f"2026-06-{day:02}"} for day, value in ((2, "5/10"), (3, "6/10"))]
+    right = {**MOOD, "value": "3/10", "valid_at": "2026-06-01", "replaces": "4/10", "change": "corrected"}
+    answer = await world.tell("Mood 5/10, then 6/10. On the first it was 3/10.", *new, right)
+    assert [fact.series for fact in answer.facts] == [
+        None,
+        ["3/10 (2026-06-01)", "5/10 (2026-06-02)", "6/10 (2026-06-03)"],
+        None,
+    ]
