@@ -23,7 +23,7 @@ GRANT EXECUTE PROCEDURE db.index.vector.queryNodes, db.index.vector.queryRelatio
 CREATE ROLE mem_contributor IF NOT EXISTS;
 GRANT MERGE {*} ON GRAPH neo4j NODES Entity, Episodic, Saga, Community TO mem_contributor;
 GRANT MERGE {*} ON GRAPH neo4j NODES Passage, Name, SearchText, Change, Write, Group, Meta TO mem_contributor;
-GRANT MERGE {*} ON GRAPH neo4j NODES Reading, Server, Apart, ProjectRecord, EntryRecord, QualityRecord TO mem_contributor;
+GRANT MERGE {*} ON GRAPH neo4j NODES Reading, Server, Apart, ProjectRecord, EntryRecord, QualityRecord, WriteOrigin TO mem_contributor;
 GRANT MERGE {*} ON GRAPH neo4j RELATIONSHIPS RELATES_TO, MENTIONS, OF TO mem_contributor;
 GRANT MERGE {*} ON GRAPH neo4j RELATIONSHIPS HAS_EPISODE, NEXT_EPISODE, HAS_MEMBER TO mem_contributor;
 GRANT SET LABEL * ON GRAPH neo4j TO mem_contributor;

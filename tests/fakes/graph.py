@@ -203,6 +203,8 @@ class FakeGraph:
 
 
 def _add_nodes(db: Tables, intent: WriteIntent, vectors: Vectors) -> None:
+    if intent.origin is not None:
+        db.origins.setdefault((intent.group_id, intent.recorded_at), intent.origin)
     for episode in intent.episodes:
         known = db.episodes.get(episode.uuid)
         corrected = episode.corrected or (known is not None and known.corrected)
@@ -388,6 +390,7 @@ def _clear(db: Tables, group_id: str) -> None:
     db.episodes = {uuid: one for uuid, one in db.episodes.items() if uuid not in gone}
     db.entities = {uuid: one for uuid, one in db.entities.items() if uuid not in gone}
     db.names = {key: one for key, one in db.names.items() if one.group_id != group_id}
+    db.origins = {key: one for key, one in db.origins.items() if key[0] != group_id}
     db.changes = {uuid: one for uuid, one in db.changes.items() if one.group_id != group_id}
     ends = db.entities.keys()
     db.facts = {

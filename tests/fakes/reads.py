@@ -43,7 +43,7 @@ from graphiti_pkm.core.model.queries import (
     Window,
     newest_under,
 )
-from graphiti_pkm.core.model.records import CONFIDENTIAL, Entity, Episode, Fact, FactChange, Name, Passage
+from graphiti_pkm.core.model.records import CONFIDENTIAL, Entity, Episode, Fact, FactChange, Name, Origin, Passage
 from graphiti_pkm.core.model.times import month_key
 from graphiti_pkm.core.ports.graph import RecordKind
 
@@ -68,6 +68,14 @@ class FakeRecords(FakePart):
         }
         found = [uuid for uuid, group in groups[kind].items() if uuid.startswith(prefix) and group in group_ids]
         return sorted(found)[:limit]
+
+    async def origins(self, kind: RecordKind, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Origin]:
+        db = await self._db()
+        tables = {"entity": db.entities, "fact": db.facts, "episode": db.episodes}
+        held: dict[str, Entity | Fact | Episode] = {**tables[kind]}
+        found = {uuid: held[uuid] for uuid in uuids if uuid in held and held[uuid].group_id in group_ids}
+        made = {uuid: db.origins.get((one.group_id, one.created_at)) for uuid, one in found.items()}
+        return {uuid: one for uuid, one in made.items() if one is not None}
 
     async def get_entities(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Entity]:
         db = await self._db()

@@ -19,6 +19,7 @@ from graphiti_pkm.core.model.records import (
     FactChange,
     Mention,
     Name,
+    Origin,
     Passage,
     PlanOutcome,
     Project,
@@ -40,6 +41,8 @@ class Tables:
     entities: dict[str, Entity] = field(default_factory=dict)
     projects: dict[str, Project] = field(default_factory=dict)
     entries: dict[str, Entry] = field(default_factory=dict)
+    origins: dict[tuple[str, datetime], Origin] = field(default_factory=dict)
+    """By group and time of the write."""
     qualities: dict[str, Quality] = field(default_factory=dict)
     names: dict[str, Name] = field(default_factory=dict)
     facts: dict[str, Fact] = field(default_factory=dict)

@@ -88,6 +88,7 @@ def test_a_curator_may_all_that_is_left() -> None:
         "Write",
         "Meta",
         "EntryRecord",
+        "WriteOrigin",
     }
     assert "GRANT WRITE ON GRAPH neo4j TO mem_curator" in STATEMENTS
 

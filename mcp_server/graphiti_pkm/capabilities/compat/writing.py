@@ -263,6 +263,7 @@ class ClassicWriting:
             return planned
         try:
             intent = await self._intent(planned, group_id, moment)
+            intent = intent.model_copy(update={"origin": caller.origin()})
             by_uuid = await in_thread(_by_uuid, planned, vectors)
             if vectors and (left := _without_vector(planned, by_uuid)):
                 intent = intent.model_copy(update={"jobs": (*intent.jobs, *left)})

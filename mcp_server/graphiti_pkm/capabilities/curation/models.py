@@ -1,6 +1,7 @@
 """What the tools of curation answer."""
 
 from graphiti_pkm.core.model.answers import Answer, Page
+from graphiti_pkm.core.model.records import SourceType
 
 
 class QualityView(Answer):
@@ -9,6 +10,9 @@ class QualityView(Answer):
     entity_uuid: str
     name: str
     type: str | None = None
+    created_by: str | None = None
+    """The principal whose call made it, whoever mentions it later; None: an older version or another program did."""
+    source_type: SourceType | None = None
     flagged: bool
     reason: str | None = None
     """Of the flag."""

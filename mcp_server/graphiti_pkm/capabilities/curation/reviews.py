@@ -13,7 +13,7 @@ from graphiti_pkm.core.identity.uuids import unknown
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.curation import FlaggedFilter
 from graphiti_pkm.core.model.queries import Window
-from graphiti_pkm.core.model.records import Entity, Quality, WriteIntent, WriteKind
+from graphiti_pkm.core.model.records import Entity, Origin, Quality, WriteIntent, WriteKind
 from graphiti_pkm.core.model.request_checks import check_text
 from graphiti_pkm.core.model.times import iso
 from graphiti_pkm.core.reading.paging import FLAGGED, budget, fit
@@ -85,7 +85,8 @@ class Reviews(Reader):
         page = await self._stored.flagged(wanted, Window(limit=request.limit + 1, after=start.after))
         rows = page.rows[: request.limit]
         others = await self._names([uuid for row in rows for uuid in row.quality.similar_to], groups)
-        views = [self._view(row.entity, row.quality, others) for row in rows]
+        made = await self._graph.records.origins("entity", [row.entity.uuid for row in rows], groups)
+        views = [self._view(row.entity, row.quality, others, made.get(row.entity.uuid)) for row in rows]
         kept = fit(item_sizes(views, groups), budget((FLAGGED, request.limit)))
         more = kept < len(page.rows)
         return FlaggedResponse(
@@ -123,20 +124,23 @@ class Reviews(Reader):
                 )
                 await self._committer.commit(intent, {})
         said = done if after != before else f"{unchanged}; nothing was changed."
-        view = self._view(entity, after, await self._names(after.similar_to, [group]))
+        made = await self._graph.records.origins("entity", [entity.uuid], [group])
+        view = self._view(entity, after, await self._names(after.similar_to, [group]), made.get(entity.uuid))
         return QualityResponse(message=said.format(name=repr(view.name)), changed=after != before, **dict(view))
 
     async def _names(self, uuids: Sequence[str], group_ids: Sequence[str]) -> Mapping[str, str]:
         found = await self._graph.records.get_entities(sorted(set(uuids)), group_ids) if uuids else []
         return {one.uuid: one.name for one in found}
 
-    def _view(self, entity: Entity, quality: Quality, others: Mapping[str, str]) -> QualityView:
+    def _view(self, entity: Entity, quality: Quality, others: Mapping[str, str], made: Origin | None) -> QualityView:
         """``others``: names of entities that it may be the same as; those that are gone are left out."""
         similar = [uuid for uuid in quality.similar_to if uuid in others]
         return QualityView(
             entity_uuid=entity.uuid,
             name=clipped(entity.name, _NAME),
             type=entity.label,
+            created_by=made.created_by if made else None,
+            source_type=made.source_type if made else None,
             flagged=quality.is_flagged,
             reason=quality.flag_reason,
             flagged_at=_time(quality.flagged_at),

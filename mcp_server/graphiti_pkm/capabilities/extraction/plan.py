@@ -26,6 +26,7 @@ from graphiti_pkm.core.model.records import (
     Job,
     Mention,
     Name,
+    Origin,
     Vector,
     Vectors,
     WriteIntent,
@@ -70,7 +71,9 @@ class ExtractionPlan:
     def new_names(self) -> list[Name]:
         return [name for resolved in self.resolved for name in resolved.new_names]
 
-    def intent(self, write_uuid: str, mentions: Sequence[Mention], jobs: Sequence[Job]) -> WriteIntent:
+    def intent(
+        self, write_uuid: str, mentions: Sequence[Mention], jobs: Sequence[Job], origin: Origin | None
+    ) -> WriteIntent:
         """The write; ``mentions`` and ``jobs`` concern earlier episodes."""
         named = (one.entity.uuid for one in self.resolved if one.entity.uuid not in self.linked)
         own = {uuid: back_link(uuid, self.episode.uuid, self.episode.created_at) for uuid in named}
@@ -80,6 +83,7 @@ class ExtractionPlan:
             group_id=self.episode.group_id,
             kind=WriteKind.EXTRACT,
             recorded_at=self.recorded_at,
+            origin=origin,
             entities=tuple(one.entity for one in self.resolved if one.is_new or one.is_changed),
             names=tuple(self.new_names),
             facts=self.world.created,

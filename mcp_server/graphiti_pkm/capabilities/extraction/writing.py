@@ -15,7 +15,7 @@ from graphiti_pkm.core.identity.known_names import KnownNames, NameBooks
 from graphiti_pkm.core.identity.persons import Person, Persons
 from graphiti_pkm.core.model.extraction_answers import ExtractionAnswer
 from graphiti_pkm.core.model.queries import Window
-from graphiti_pkm.core.model.records import Entity, Episode, ExtractJob, Fact, Vector
+from graphiti_pkm.core.model.records import Entity, Episode, ExtractJob, Fact, Origin, Vector
 from graphiti_pkm.core.ports.extraction import Extraction, ExtractionTask
 from graphiti_pkm.core.reading.snapshot import SnapshotReader
 from graphiti_pkm.embedding.write_vectors import embed_by_text
@@ -94,6 +94,12 @@ class ExtractionWriting:
         async with self._context.locks.hold(group_id):
             await self._committer.finish(group_id)
 
+    async def _origin(self, episode: Episode) -> Origin | None:
+        """Of what a model finds in an episode: who told it."""
+        found = await self._graph.records.origins("episode", [episode.uuid], [episode.group_id])
+        told = found.get(episode.uuid)
+        return told and told.model_copy(update={"source_type": "inference"})
+
     async def store(self, given: FoundInEpisode, may_write: Callable[[], Awaitable[bool]]) -> ExtractionAnswer | None:
         """Write what was found, once: None if it was written before.
 
@@ -115,7 +121,7 @@ class ExtractionWriting:
             former = await self._former(given)
             try:
                 mentions, jobs = await first_back_links(self._graph, group_id, plan.new_names, known, plan.recorded_at)
-                intent = plan.intent(given.job.uuid, mentions, jobs)
+                intent = plan.intent(given.job.uuid, mentions, jobs, await self._origin(given.episode))
                 answer = plan.answer(given.former, former)
                 answer = answer.model_copy(update={"communities_stay": given.job.update_communities})
                 await _confirm(may_write)

@@ -35,7 +35,7 @@ from graphiti_pkm.core.model.answers import AddMemoryResponse
 from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.passages import Span, split_passages
 from graphiti_pkm.core.model.places import Stretch
-from graphiti_pkm.core.model.records import Name, Vector
+from graphiti_pkm.core.model.records import Name, SourceType, Vector
 from graphiti_pkm.core.model.requests import ME, AddMemory
 from graphiti_pkm.core.model.times import shifted
 from graphiti_pkm.core.progress import Progress, no_progress
@@ -73,6 +73,8 @@ class Addition:
     """Whether entities that only the text names are linked."""
     is_read: bool = True
     """Whether a configured model reads the episode."""
+    source_type: SourceType = "conversation"
+    """Where what is written comes from."""
 
 
 async def _nothing(_plan: WritePlan) -> Mapping[str, object]:
@@ -81,6 +83,8 @@ async def _nothing(_plan: WritePlan) -> Mapping[str, object]:
 
 ALONE = Addition(_nothing)
 """Nothing is added."""
+DERIVED = Addition(_nothing, source_type="inference")
+"""Nothing is added to what was derived."""
 
 
 class Writing:
@@ -245,7 +249,7 @@ class Writing:
                     write_answer, parsed, plan, snapshot, linked, public, settings.zone, note, has_model=has_model
                 )
                 intent = await in_thread_if(is_long(parsed), plan.intent, parsed, mentions, jobs, new_uuid)
-                intent = intent.model_copy(update=added)
+                intent = intent.model_copy(update={**added, "origin": caller.origin(addition.source_type)})
                 if place is not None:
                     intent = with_saga(intent, place, plan.episode, new_uuid)
                 if has_model:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self, TypeAlias, get_args
 from pydantic import Field, model_validator
 
 from graphiti_pkm.core.model.record import Record
+from graphiti_pkm.core.model.records import Origin, SourceType
 from graphiti_pkm.errors import NotAllowed
 
 LOCAL_PRINCIPAL = "local"
@@ -44,6 +45,10 @@ class Caller(Record):
     def may(self, tier: Tier) -> bool:
         """Whether the caller has at least this tier."""
         return TIERS.index(self.tier) >= TIERS.index(tier)
+
+    def origin(self, source_type: SourceType = "conversation") -> Origin:
+        """Of the records that a call of this caller makes."""
+        return Origin(created_by=self.principal, token=self.token, source_type=source_type)
 
     @property
     def visibility(self) -> tuple[str, ...]:

@@ -27,6 +27,20 @@ start became known, or an earlier time at which it held. ``updated`` is one of a
 EpisodeSource = Literal["text", "message", "json", "fact_triple"]
 
 
+SourceType = Literal["document", "conversation", "inference"]
+
+
+class Origin(Record):
+    """Who made a write, as the transport knows it; never what a caller says of itself."""
+
+    created_by: str
+    """The principal."""
+    token: str | None = None
+    """The id of the token; None: the local user without one."""
+    source_type: SourceType = "conversation"
+    """A document that was ingested, what a caller said, or what a model or a scratch graph derived from it."""
+
+
 class Episode(Record):
     """A recorded text; its content never changes."""
 
@@ -487,6 +501,8 @@ class WriteIntent(Record):
     group_id: str
     kind: WriteKind
     recorded_at: datetime
+    origin: Origin | None = None
+    """Of the records that it makes; None in writes of older versions and in those that make none."""
     episodes: tuple[Episode, ...] = ()
     entities: tuple[Entity, ...] = ()
     """Entities created, or with a new summary or label: full new values."""

@@ -34,6 +34,7 @@ from graphiti_pkm.core.model.records import (
     Episode,
     Fact,
     Name,
+    Origin,
     Passage,
     RecordedChange,
     Vector,
@@ -58,6 +59,10 @@ class GraphRecords(Protocol):
 
     async def find_uuids(self, kind: RecordKind, prefix: str, group_ids: Sequence[str], limit: int) -> list[str]:
         """Uuids that start with ``prefix`` (a whole uuid is its own prefix), sorted, at most ``limit``."""
+        ...
+
+    async def origins(self, kind: RecordKind, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Origin]:
+        """Who made these records; those of older versions, and those that Graphiti wrote, are left out."""
         ...
 
     async def get_entities(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Entity]:

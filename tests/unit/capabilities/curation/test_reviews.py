@@ -31,6 +31,16 @@ async def test_a_flag_says_why_when_and_who_and_is_one_write_that_changes_nothin
     assert [one.name for one in (await world.flagged(caller=LIBRARIAN)).flagged] == ["Tom"]
 
 
+async def test_a_librarian_sees_who_made_an_entity_and_not_who_mentions_it() -> None:
+    world = CurationWorld()
+    await world.make("Tom", caller=LIBRARIAN)
+    await world.make("Tom", "Sarah", caller=LIBRARIAN.model_copy(update={"token": "ffffffff"}))
+    answer = await world.flag("Tom", caller=LIBRARIAN)
+    assert (answer.created_by, answer.source_type) == ("anna", "conversation")
+    (listed,) = (await world.flagged(caller=LIBRARIAN)).flagged
+    assert (listed.created_by, listed.source_type) == ("anna", "conversation")
+
+
 async def test_the_same_flag_again_is_no_write_and_another_reason_replaces_the_first() -> None:
     world = CurationWorld()
     await world.make("Tom")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from graphiti_pkm.capabilities.remember.service import Writing
+from graphiti_pkm.capabilities.remember.service import DERIVED, Writing
 from graphiti_pkm.capabilities.scratch.memory_bridge.choice import choose
 from graphiti_pkm.capabilities.scratch.memory_bridge.draft import Draft, draft, edge_text
 from graphiti_pkm.capabilities.scratch.memory_bridge.lookup import look_up_records
@@ -87,7 +87,7 @@ class ScratchCommit:
         if request.dry_run or not (outcome.labels or outcome.facts):
             return answer(call, drafted, outcome, None)
         reduced = drafted.request(asked, call.public, outcome.labels, outcome.facts)
-        stored = await self._writing.add_memory(caller, reduced)
+        stored = await self._writing.add_memory(caller, reduced, addition=DERIVED)
         with contextlib.suppress(PkmError):  # the commit succeeded, even if the graph cannot be marked
             await self._mark(call, outcome, stored)
         return answer(call, drafted, outcome, stored)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.queries import EntityFilter, GroupSize, NameBook, Window
-from graphiti_pkm.core.model.records import Entity, Episode, Fact, Name
+from graphiti_pkm.core.model.records import Entity, Episode, Fact, Name, Origin
 from graphiti_pkm.core.ports.graph import RecordKind
 from graphiti_pkm.storage.graph import mapping
 from graphiti_pkm.storage.graph.ordering import in_order
@@ -31,6 +31,12 @@ class Records(Part):
         )
         found = await self._rows(query)
         return [row["uuid"] for row in found][:limit]
+
+    async def origins(self, kind: RecordKind, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Origin]:
+        if not uuids:
+            return {}
+        found = await self._rows(queries_read.origins(kind, uuids, group_ids))
+        return {row.pop("uuid"): Origin.model_validate(row) for row in found}
 
     async def get_entities(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Entity]:
         found = await self._rows(queries_read.entities(uuids, group_ids))

@@ -138,6 +138,7 @@ def _write(
         renamed.add(intent.group_id)
     sections: list[Section] = [
         (queries_write.DIMENSION, [] if new_dimension is None else [new_dimension]),
+        (queries_write.ORIGIN, _origin(intent)),
         (queries_write.EPISODES, _episodes(intent)),
         (queries_write.ENTITIES, _entities(intent, vectors)),
         (queries_write.PROJECTS, list(map(dict, intent.projects))),
@@ -169,6 +170,13 @@ def _write(
     if renamed:
         values["stamp"] = time.time_ns() // 1_000
     return queries_write.write(intent.uuid, sections, values, fence_values(fence.lock, fence.number) if fence else None)
+
+
+def _origin(intent: WriteIntent) -> list[object]:
+    if intent.origin is None:
+        return []
+    place = {"group_id": intent.group_id, "recorded_at": intent.recorded_at}
+    return [{**dict(intent.origin), **place, "id": intent.uuid}]
 
 
 def _episodes(intent: WriteIntent) -> list[object]:

@@ -64,6 +64,24 @@ def whole_uuid(kind: str, uuid: str, group_ids: Sequence[str]) -> Query:
     )
 
 
+_WANTED = {
+    "entity": "(r:Entity {uuid: u})",
+    "episode": "(r:Episodic {uuid: u})",
+    "fact": "()-[r:RELATES_TO {uuid: u}]->()",
+}
+
+
+def origins(kind: str, uuids_: Sequence[str], group_ids: Sequence[str]) -> Query:
+    """Who made the write that made each record: that of its group with its time."""
+    return Query(
+        "origins",
+        f"""UNWIND $uuids AS u MATCH {_WANTED[kind]} WHERE r.group_id IN $groups
+        MATCH (o:WriteOrigin {{group_id: r.group_id, recorded_at: r.created_at}})
+        RETURN DISTINCT u AS uuid, o.created_by AS created_by, o.token AS token, o.source_type AS source_type""",
+        {"uuids": list(dict.fromkeys(uuids_)), "groups": list(group_ids)},
+    )
+
+
 def entities(uuids_: Sequence[str], group_ids: Sequence[str]) -> Query:
     """In any order."""
     return Query(

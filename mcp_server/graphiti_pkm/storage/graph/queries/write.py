@@ -38,6 +38,11 @@ MERGE (y:EntryRecord {uuid: r.uuid})
 SET y = {uuid: r.uuid, group_id: e.group_id, type: r.type, project_uuid: p.uuid, metadata: r.metadata,
   links_names: r.links_names, valid_at: coalesce(e.valid_at, e.created_at)}"""
 
+ORIGIN = """MERGE (o:WriteOrigin {id: r.id})
+ON CREATE SET o.group_id = r.group_id, o.recorded_at = r.recorded_at, o.created_by = r.created_by, o.token = r.token,
+  o.source_type = r.source_type"""
+"""Who made the records of a write, which have its group and its time."""
+
 QUALITIES = """MATCH (n:Entity {uuid: r.uuid}) MERGE (q:QualityRecord {uuid: r.uuid})
 SET q = r, q.group_id = n.group_id"""
 
@@ -170,6 +175,7 @@ CLEAR_GROUP = (
     "MATCH (p:ProjectRecord {group_id: r}) DELETE p",
     "MATCH (y:EntryRecord {group_id: r}) DELETE y",
     "MATCH (q:QualityRecord {group_id: r}) DELETE q",
+    "MATCH (o:WriteOrigin {group_id: r}) DELETE o",
     "MATCH (n:Entity {group_id: r})<-[:OF]-(s:SearchText) DETACH DELETE s",
     "MATCH (e:Episodic {group_id: r})<-[:OF]-(s:SearchText) DETACH DELETE s",
     "MATCH ()-[e:RELATES_TO {group_id: r}]->() DELETE e",

@@ -32,6 +32,7 @@ from graphiti_pkm.core.model.records import (
     Episode,
     Fact,
     Name,
+    Origin,
     Passage,
     RecordedChange,
     Vector,
@@ -77,6 +78,9 @@ class Records(SqlitePart):
 
     async def find_uuids(self, kind: RecordKind, prefix: str, group_ids: Sequence[str], limit: int) -> list[str]:
         return await self._file.read(lambda db: lookups.uuids(db, kind, prefix, group_ids, limit))
+
+    async def origins(self, kind: RecordKind, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Origin]:
+        return await self._file.read(lambda db: lookups.origins(db, kind, uuids, group_ids))
 
     async def get_entities(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Entity]:
         return await self._file.read(lambda db: lookups.entities(db, uuids, group_ids))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from graphiti_pkm.core.model.names import measure_key as key_of_measure
 from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.queries import EntityFilter, GroupSize, NameBook, Window
-from graphiti_pkm.core.model.records import Entity, Fact, Name, Passage
+from graphiti_pkm.core.model.records import Entity, Fact, Name, Origin, Passage
 from graphiti_pkm.core.ports.graph import RecordKind
 from graphiti_pkm.storage.graph.ordering import in_order
 from graphiti_pkm.storage.graph.sqlite import facts, values
@@ -31,6 +31,19 @@ def uuids(db: sqlite3.Connection, kind: RecordKind, prefix: str, group_ids: Sequ
         {"prefix": prefix, "end": prefix + "\U0010ffff", "groups": as_list(group_ids), "limit": limit},
     )
     return [row[0] for row in found]
+
+
+def origins(
+    db: sqlite3.Connection, kind: RecordKind, wanted: Sequence[str], group_ids: Sequence[str]
+) -> dict[str, Origin]:
+    """Who made the write that made each record: that of its group with its time."""
+    found = db.execute(
+        f"""SELECT r.uuid, o.created_by, o.token, o.source_type
+        FROM json_each(:uuids) u JOIN {kind} r ON r.uuid = u.value
+        JOIN write_origin o ON o.group_id = r.group_id AND o.recorded_at = r.created_at WHERE r.group_id {IN_GROUPS}""",
+        {"uuids": as_list(dict.fromkeys(wanted)), "groups": as_list(group_ids)},
+    )
+    return {uuid: Origin(created_by=by, token=token, source_type=source) for uuid, by, token, source in found}
 
 
 def entities(db: sqlite3.Connection, wanted: Sequence[str], group_ids: Sequence[str]) -> list[Entity]:

@@ -89,6 +89,7 @@ class _Write(Tables):
         for step, records in steps:
             for record in records:
                 step(record)
+        self._origin()
         self._new_vectors()
         self._sagas()
         for place, change in enumerate(intent.changes):
@@ -102,6 +103,16 @@ class _Write(Tables):
         if intent.deletions.entities:
             self.renamed.add(intent.group_id)
         self.tell_names()
+
+    def _origin(self) -> None:
+        """Who made the records of this write, which have its time."""
+        intent, origin = self._intent, self._intent.origin
+        if origin is not None:
+            self.db.execute(
+                """INSERT INTO write_origin (group_id, recorded_at, created_by, token, source_type)
+                VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING""",
+                (intent.group_id, micros(intent.recorded_at), origin.created_by, origin.token, origin.source_type),
+            )
 
     def _record_groups(self) -> None:
         """Marks the groups as non-empty and records the time of the write, unless the clock was set back."""
