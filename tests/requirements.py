@@ -22,7 +22,7 @@ ROWS: frozenset[str] = frozenset(
     + _rows("G-", range(1, 73), 74, 75, 77, 78, range(79, 84))
     + _rows("M-", range(6, 10), 13, 14, 40, range(70, 74), range(80, 98), 101)
     + _rows("C", 16, range(17, 23), 24, 25, 27, 28, 31, 41, range(43, 46), range(51, 57))
-    + _rows("K-", range(1, 5), range(7, 12), 15, 24, 48, 50, 89)
+    + _rows("K-", range(1, 5), range(7, 12), 15, 24, 48, 49, 50, 89)
     + _rows("E-", 11, 12, 14, 15, 32, 50, range(67, 74), 75, 94, 97)  # analyses
     + _rows("M-", range(1, 6), 10, 11, 12, range(15, 34))  # projects
     + _rows("M-", range(34, 40), range(41, 60))
@@ -74,6 +74,9 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
         "test_a_restart_leaves_no_graph": "E-02 E-44",
         "test_research_foundations_bridges_and_the_way_of_citations": "E-09",
         "test_debugging_the_best_supported_hypothesis_and_what_nothing_explains": "E-10 E-13 E-14",
+    },
+    "contracts/test_graph_curation.py": {
+        "test_a_report_counts_entities_flags_confidence_and_who_made_what_is_doubtful": "K-49",
     },
     "contracts/test_graph_connections.py": {
         "test_neighbour_counts_sum_to_the_total_under_the_same_filter": "G-82",

@@ -2,12 +2,24 @@
 
 from datetime import timedelta
 
-from tests.builders import GROUP, OTHER_GROUP, RECORDED, a_quality, a_write, an_entity, an_intent, at
+from tests.builders import (
+    GROUP,
+    OTHER_GROUP,
+    RECORDED,
+    a_fact,
+    a_mention,
+    a_quality,
+    a_write,
+    an_entity,
+    an_episode,
+    an_intent,
+    at,
+)
 
 from graphiti_pkm.capabilities.curation.assembly import CURATION
-from graphiti_pkm.core.model.curation import FlaggedFilter
+from graphiti_pkm.core.model.curation import FlaggedFilter, QualityCounts, QualityFilter
 from graphiti_pkm.core.model.queries import Window
-from graphiti_pkm.core.model.records import Deletions, Forgetting
+from graphiti_pkm.core.model.records import Deletions, Forgetting, Origin
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.core.ports.graph import Graph
 
@@ -79,6 +91,34 @@ async def test_flagged_ones_come_in_pages_the_last_flagged_first_and_only_those_
     assert await flagged_names(graph, group_ids=(OTHER_GROUP,)) == ["Foreign"]
     assert len(await flagged_names(graph, group_ids=(GROUP, OTHER_GROUP))) == 6
     assert sorted(await flagged_names(graph, recorded_until=RECORDED)) == ["E0", "E1"]
+
+
+async def test_a_report_counts_entities_flags_confidence_and_who_made_what_is_doubtful(graph: Graph) -> None:
+    counted = graph.part(CURATION).quality_counts
+    times = [RECORDED + timedelta(seconds=second) for second in range(4)]
+    low = 0.49
+    made = {"agent_a": 3, "agent_b": 1, "human": 5}
+    for time, (creator, count) in zip(times, made.items(), strict=False):
+        entities = [an_entity(f"{creator} {place}", created_at=time) for place in range(count)]
+        said = [a_quality(one, confidence=low) for one in entities]
+        await graph.writer.apply(a_write(*entities, *said, recorded_at=time, origin=Origin(created_by=creator)), {})
+    sure, tom, note = an_entity("Sure", created_at=times[3]), an_entity("Tom"), an_episode()
+    await graph.writer.apply(
+        a_write(sure, tom, note, a_mention(note, tom), a_fact(tom, tom), a_quality(sure, confidence=0.5)), {}
+    )
+    flag = a_quality(tom, flag_reason="Why.", flagged_at=RECORDED)
+    foreign = an_entity("Foreign", group_id=OTHER_GROUP)
+    await graph.writer.apply(a_write(flag), {})
+    await graph.writer.apply(a_write(foreign, a_quality(foreign, confidence=0.0)), {})
+    wanted = QualityFilter(group_ids=(GROUP,), below=0.5, limit=2)
+    found = await counted(wanted)
+    assert (found.entities, found.flagged, found.rated, found.low, found.orphans) == (11, 1, 10, 9, 10)
+    assert (found.creators, found.creators_total) == ((("human", 5), ("agent_a", 3)), 3)
+    agents = await counted(wanted.model_copy(update={"creator_prefix": "agent_"}))
+    assert (agents.creators, agents.creators_total) == ((("agent_a", 3), ("agent_b", 1)), 2)
+    assert (await counted(wanted.model_copy(update={"creator_prefix": "AGENT_"}))).creators == ()
+    nothing = await counted(wanted.model_copy(update={"group_ids": ("nowhere",)}))
+    assert nothing == QualityCounts(entities=0, flagged=0, rated=0, low=0, orphans=0, creators=(), creators_total=0)
 
 
 async def test_it_goes_with_its_entity_and_with_its_group(graph: Graph) -> None:

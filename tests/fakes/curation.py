@@ -1,11 +1,12 @@
 """What is said of entities of the fake graph."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from tests.fakes.part import FakePart
 from tests.fakes.tables import Tables, falling, iso
 
-from graphiti_pkm.core.model.curation import FlaggedFilter, FlaggedPage, FlaggedRow
+from graphiti_pkm.core.model.curation import FlaggedFilter, FlaggedPage, FlaggedRow, QualityCounts, QualityFilter
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Forgetting, Quality, WriteIntent
 from graphiti_pkm.core.model.redaction import redacted_quality
@@ -57,4 +58,25 @@ class FakeCuration(FakePart):
             rows=tuple(FlaggedRow(quality=one, entity=db.entities[one.uuid]) for _, one in shown),
             keys=tuple((at, one.uuid) for at, one in shown),
             total=len(dated),
+        )
+
+    async def quality_counts(self, wanted: QualityFilter) -> QualityCounts:
+        db = await self._db()
+        said = [one for one in db.qualities.values() if one.group_id in wanted.group_ids]
+        held = {uuid for uuid, one in db.entities.items() if one.group_id in wanted.group_ids}
+        used = {entity for _, entity in db.mentions}
+        used |= {uuid for fact in db.facts.values() for uuid in (fact.source_uuid, fact.target_uuid)}
+        low = [one.uuid for one in said if one.confidence is not None and one.confidence < wanted.below]
+        made = [db.origins.get((db.entities[uuid].group_id, db.entities[uuid].created_at)) for uuid in low]
+        creators = Counter(
+            one.created_by for one in made if one is not None and one.created_by.startswith(wanted.creator_prefix)
+        )
+        return QualityCounts(
+            entities=len(held),
+            flagged=sum(one.is_flagged for one in said),
+            rated=sum(one.confidence is not None for one in said),
+            low=len(low),
+            orphans=len(held - used),
+            creators=tuple(sorted(creators.items(), key=lambda pair: (-pair[1], pair[0])))[: wanted.limit],
+            creators_total=len(creators),
         )

@@ -9,7 +9,13 @@ from tests.protocol.support import EVERYTHING, World, answered, definitions, err
 
 from graphiti_pkm.settings.loader import Settings
 
-TOOLS = {"flag_for_review": False, "clear_flag": False, "list_flagged": True, "set_confidence": False}
+TOOLS = {
+    "flag_for_review": False,
+    "clear_flag": False,
+    "list_flagged": True,
+    "set_confidence": False,
+    "get_quality_report": True,
+}
 NOBODY = "11111111-1111-4111-8111-111111111111"
 TOM: dict[str, Any] = {"episode_body": "Tom came.", "entities": [{"name": "Tom", "type": "Person"}]}
 
@@ -50,6 +56,28 @@ async def test_the_text_alone_suffices_to_go_on() -> None:
         assert (flag["name"], flag["reason"]) == ("Tom", "Perhaps two people.")
 
 
+async def test_the_report_counts_the_doubtful_entities_of_each_agent_most_first(doors: Doors) -> None:
+    world = a_world(doors)
+    doors.settings = doors.settings.model_copy(update={"toolsets": EVERYTHING.toolsets, "writes_per_minute": 100})
+    agents = {name: doors.add(f"team:{name}") for name in ("agent_a", "agent_b", "human")}
+    token = doors.add("team:agent_a", tier="librarian")
+    made = {"agent_a": 3, "agent_b": 1, "human": 5}
+    async with served(doors.settings, world.start) as url:
+        for name, count in made.items():
+            world.clock.advance(seconds=1)
+            async with connected(f"{url}/mcp", "auto", **agents[name]) as client:
+                named = [{"name": f"{name} {place}", "type": "Thing"} for place in range(count)]
+                answered(await client.call_tool("add_memory", {"episode_body": "Things.", "entities": named}))
+        async with connected(f"{url}/mcp", "auto", **token) as client:
+            own = [one for one in world.graph.tables.entities.values() if one.name.startswith("agent_a")]
+            for one in own:
+                asked = {"entity_uuid": one.uuid, "confidence": 0.2, "reason": "Made up."}
+                answered(await client.call_tool("set_confidence", asked))
+            report = answered(await client.call_tool("get_quality_report", {"creator_prefix": "team:agent_"}))
+    assert report["creators"] == [{"created_by": "team:agent_a", "low_confidence": 3}]
+    assert (report["entities_total"], report["low_confidence"], report["orphans"]) == (3, 3, 0)
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "said"),
     [
@@ -61,6 +89,7 @@ async def test_the_text_alone_suffices_to_go_on() -> None:
         ("set_confidence", {"entity_uuid": NOBODY, "confidence": 1.2, "reason": "x"}, "confidence"),
         ("set_confidence", {"entity_uuid": NOBODY, "confidence": "NaN", "reason": "x"}, "confidence"),
         ("set_confidence", {"entity_uuid": NOBODY, "confidence": 0.5, "reason": ""}, "reason needs"),
+        ("get_quality_report", {"confidence_below": 0}, "confidence_below"),
         ("list_flagged", {"limit": 0}, "limit"),
         ("list_flagged", {"limit": 101}, "limit"),
     ],

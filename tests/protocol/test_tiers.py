@@ -28,7 +28,7 @@ ADDS = {
 }
 """What is added, or can be undone."""
 TIDIES = {"delete_entity_edge", "flag_for_review", "clear_flag", "set_confidence"}
-LOOKS_AFTER = {"list_flagged"}
+LOOKS_AFTER = {"list_flagged", "get_quality_report"}
 """What a librarian alone reads."""
 DELETES = {
     *("delete_episode", "forget", "clear_graph"),

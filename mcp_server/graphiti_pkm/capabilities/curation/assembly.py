@@ -2,6 +2,7 @@
 
 from graphiti_pkm.capabilities.curation import tools
 from graphiti_pkm.capabilities.curation.ports import GraphCuration
+from graphiti_pkm.capabilities.curation.report import Report
 from graphiti_pkm.capabilities.curation.reviews import Reviews
 from graphiti_pkm.storage.graph.graph_part import GraphPart
 from graphiti_pkm.storage.graph.parts.curation import Curation
@@ -15,4 +16,9 @@ CURATION = GraphPart[GraphCuration](cypher=Curation, sqlite=SqliteCuration)
 def build(kernel: Kernel) -> Built:
     """Build the services under the keys that the tools use."""
     stored = kernel.parts.part(CURATION)
-    return Built({tools.REVIEWS: Reviews(kernel.context, kernel.groups, stored, kernel.committer)})
+    return Built(
+        {
+            tools.REVIEWS: Reviews(kernel.context, kernel.groups, stored, kernel.committer),
+            tools.REPORT: Report(kernel.context, kernel.groups, stored),
+        }
+    )

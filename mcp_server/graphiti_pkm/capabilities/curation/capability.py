@@ -1,6 +1,12 @@
 """Flags, confidence and quality of what a memory holds."""
 
-from graphiti_pkm.capabilities.curation.tools import clear_flag, flag_for_review, list_flagged, set_confidence
+from graphiti_pkm.capabilities.curation.tools import (
+    clear_flag,
+    flag_for_review,
+    get_quality_report,
+    list_flagged,
+    set_confidence,
+)
 from graphiti_pkm.toolkit.capability import Capability
 from graphiti_pkm.toolkit.tool import READS, WRITES_IDEMPOTENT, ToolSpec
 
@@ -33,6 +39,7 @@ CAPABILITY = Capability(
                 failure="Not set: ",
                 permitted_to="librarian",
             ),
+            ToolSpec(get_quality_report, "Get Quality Report", READS, permitted_to="librarian"),
         ),
     },
 )

@@ -1,6 +1,6 @@
 """What the tools of curation answer."""
 
-from graphiti_pkm.core.model.answers import Answer, Page
+from graphiti_pkm.core.model.answers import Answer, Page, Scope
 from graphiti_pkm.core.model.records import SourceType
 
 
@@ -39,3 +39,24 @@ class QualityResponse(QualityView):
 
 class FlaggedResponse(Page):
     flagged: list[QualityView]
+
+
+class CreatorView(Answer):
+    created_by: str
+    low_confidence: int
+    """How many entities of low confidence it made."""
+
+
+class QualityReportResponse(Answer):
+    message: str
+    entities_total: int
+    flagged: int
+    rated: int
+    """Entities with a confidence."""
+    low_confidence: int
+    orphans: int
+    """Entities that no episode mentions and no fact names."""
+    creators: list[CreatorView]
+    """Most first. Entities of older versions have no creator."""
+    creators_total: int
+    scope: Scope

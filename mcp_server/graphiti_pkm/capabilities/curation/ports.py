@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from graphiti_pkm.core.model.curation import FlaggedFilter, FlaggedPage
+from graphiti_pkm.core.model.curation import FlaggedFilter, FlaggedPage, QualityCounts, QualityFilter
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Quality
 
@@ -17,4 +17,8 @@ class GraphCuration(Protocol):
 
     async def flagged(self, wanted: FlaggedFilter, window: Window) -> FlaggedPage:
         """Flagged entities, the last flagged first, then by uuid."""
+        ...
+
+    async def quality_counts(self, wanted: QualityFilter) -> QualityCounts:
+        """Counts over whole groups."""
         ...

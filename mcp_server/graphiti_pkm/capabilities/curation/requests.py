@@ -28,6 +28,17 @@ class SetConfidence(Request):
     reason: Reason
 
 
+class GetQualityReport(Request):
+    confidence_below: Annotated[
+        float, Field(ge=0.01, le=1, allow_inf_nan=False, description="what counts as low confidence")
+    ] = 0.5
+    creator_prefix: Annotated[
+        str | None, Field(max_length=300, description="only creators whose name begins so, as agent_")
+    ] = None
+    group_ids: GroupIds = None
+    limit: Annotated[int, Field(ge=1, le=paging.FLAGGED.maximum, description="creators")] = paging.FLAGGED.default
+
+
 class ListFlagged(Request):
     group_ids: GroupIds = None
     limit: Annotated[int, Field(ge=1, le=paging.FLAGGED.maximum), PER_PAGE] = paging.FLAGGED.default

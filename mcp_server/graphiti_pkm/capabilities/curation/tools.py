@@ -1,12 +1,20 @@
 """The tools that keep a memory good."""
 
-from graphiti_pkm.capabilities.curation.models import FlaggedResponse, QualityResponse
-from graphiti_pkm.capabilities.curation.requests import ClearFlag, FlagForReview, ListFlagged, SetConfidence
+from graphiti_pkm.capabilities.curation.models import FlaggedResponse, QualityReportResponse, QualityResponse
+from graphiti_pkm.capabilities.curation.report import Report
+from graphiti_pkm.capabilities.curation.requests import (
+    ClearFlag,
+    FlagForReview,
+    GetQualityReport,
+    ListFlagged,
+    SetConfidence,
+)
 from graphiti_pkm.capabilities.curation.reviews import Reviews
 from graphiti_pkm.toolkit.call import Call
 from graphiti_pkm.toolkit.services import ServiceKey
 
 REVIEWS: ServiceKey[Reviews] = ServiceKey("reviews")
+REPORT: ServiceKey[Report] = ServiceKey("report")
 
 
 async def flag_for_review(call: Call, request: FlagForReview) -> QualityResponse:
@@ -43,3 +51,12 @@ async def set_confidence(call: Call, request: SetConfidence) -> QualityResponse:
     instead. Searches are not affected.
     """
     return await call.services[REVIEWS].set_confidence(call.caller, request)
+
+
+async def get_quality_report(call: Call, request: GetQualityReport) -> QualityReportResponse:
+    """Count what may need a look: flagged entities, low confidence and who made those, entities that stand alone.
+
+    Use to see how good a memory is and whose entities are doubtful; for what is flagged use list_flagged instead, for
+    how much there is get_status. Counts everything now, so on a large group it takes a moment.
+    """
+    return await call.services[REPORT].get_quality_report(call.caller, request)

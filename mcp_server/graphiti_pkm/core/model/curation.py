@@ -27,3 +27,30 @@ class FlaggedPage(Record):
     rows: tuple[FlaggedRow, ...]
     keys: tuple[tuple[str | int, ...], ...]
     total: int
+
+
+class QualityFilter(Record):
+    """What a report counts."""
+
+    group_ids: tuple[str, ...]
+    below: float
+    """A confidence under this one is low."""
+    creator_prefix: str = ""
+    """Only creators whose name begins so."""
+    limit: int
+    """Creators at most."""
+
+
+class QualityCounts(Record):
+    """How good what some groups hold is."""
+
+    entities: int
+    flagged: int
+    rated: int
+    """With a confidence."""
+    low: int
+    orphans: int
+    """Entities that no episode mentions and no fact names."""
+    creators: tuple[tuple[str, int], ...]
+    """Who made entities of low confidence, and how many, most first, then by name."""
+    creators_total: int

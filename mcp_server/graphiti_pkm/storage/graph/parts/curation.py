@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from graphiti_pkm.core.model.curation import FlaggedFilter, FlaggedPage, FlaggedRow
+from graphiti_pkm.core.model.curation import FlaggedFilter, FlaggedPage, FlaggedRow, QualityCounts, QualityFilter
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Quality
 from graphiti_pkm.storage.graph import mapping
@@ -25,4 +25,13 @@ class Curation(Part):
             rows=tuple(FlaggedRow(quality=mapping.quality(row["quality"]), entity=mapping.entity(row)) for row in page),
             keys=tuple((row["quality"]["flagged_at"], row["quality"]["uuid"]) for row in page),
             total=total[0]["total"],
+        )
+
+    async def quality_counts(self, wanted: QualityFilter) -> QualityCounts:
+        (said,), (held,), creators, (total,) = await self._read(*queries_curation.quality_counts(wanted))
+        return QualityCounts(
+            **said,
+            **held,
+            creators=tuple((row["created_by"], row["low"]) for row in creators),
+            creators_total=total["total"],
         )

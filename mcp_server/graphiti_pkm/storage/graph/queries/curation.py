@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from graphiti_pkm.core.model.curation import FlaggedFilter
+from graphiti_pkm.core.model.curation import FlaggedFilter, QualityFilter
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Quality
 from graphiti_pkm.storage.graph.queries.parts import ENTITY_COLUMNS, LATEST, keys_after
@@ -37,4 +37,38 @@ def flagged(wanted: FlaggedFilter, window: Window) -> tuple[Query, Query]:
             {**values, **keys_after(window.after, (0,)), "limit": window.limit},
         ),
         Query("flagged total", f"{matched} RETURN count(q) AS total", values),
+    )
+
+
+_CREATORS = """MATCH (q:QualityRecord) WHERE q.group_id IN $groups AND q.confidence < $below
+  MATCH (n:Entity {uuid: q.uuid}) MATCH (o:WriteOrigin {group_id: n.group_id, recorded_at: n.created_at})
+  WHERE o.created_by STARTS WITH $prefix"""
+
+
+def quality_counts(wanted: QualityFilter) -> tuple[Query, Query, Query, Query]:
+    """What is said of entities, all entities, creators, and how many creators there are."""
+    values: dict[str, object] = {"groups": wanted.group_ids, "below": wanted.below}
+    creators = {**values, "prefix": wanted.creator_prefix}
+    return (
+        Query(
+            "quality counts",
+            """MATCH (q:QualityRecord) WHERE q.group_id IN $groups
+            RETURN count(q.flagged_at) AS flagged, count(q.confidence) AS rated,
+              count(CASE WHEN q.confidence < $below THEN 1 END) AS low""",
+            values,
+        ),
+        Query(
+            "orphans",
+            """MATCH (n:Entity) WHERE n.group_id IN $groups
+            RETURN count(n) AS entities, count(CASE WHEN NOT EXISTS { MATCH (n)-[:RELATES_TO|MENTIONS]-() } THEN 1 END)
+              AS orphans""",
+            {"groups": wanted.group_ids},
+        ),
+        Query(
+            "creators",
+            f"""{_CREATORS} RETURN o.created_by AS created_by, count(*) AS low
+            ORDER BY low DESC, created_by LIMIT $limit""",
+            {**creators, "limit": wanted.limit},
+        ),
+        Query("creators total", f"{_CREATORS} RETURN count(DISTINCT o.created_by) AS total", creators),
     )

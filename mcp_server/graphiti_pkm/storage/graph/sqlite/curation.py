@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Sequence
 
-from graphiti_pkm.core.model.curation import FlaggedFilter, FlaggedPage, FlaggedRow
+from graphiti_pkm.core.model.curation import FlaggedFilter, FlaggedPage, FlaggedRow, QualityCounts, QualityFilter
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Quality
 from graphiti_pkm.storage.graph.sqlite.part import SqlitePart
@@ -29,6 +29,9 @@ class SqliteCuration(SqlitePart):
 
     async def flagged(self, wanted: FlaggedFilter, window: Window) -> FlaggedPage:
         return await self._file.read(lambda db: _flagged(db, wanted, window))
+
+    async def quality_counts(self, wanted: QualityFilter) -> QualityCounts:
+        return await self._file.read(lambda db: _counts(db, wanted))
 
 
 def _qualities(db: sqlite3.Connection, entity_uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Quality]:
@@ -61,4 +64,43 @@ def _flagged(db: sqlite3.Connection, wanted: FlaggedFilter, window: Window) -> F
         rows=tuple(FlaggedRow(quality=quality(row), entity=entity_of(row)) for row in found),
         keys=tuple((row["flagged_at"], row["uuid"]) for row in found),
         total=total,
+    )
+
+
+_CREATORS = f"""FROM quality q JOIN entity n ON n.uuid = q.uuid
+  JOIN write_origin o ON o.group_id = n.group_id AND o.recorded_at = n.created_at
+  WHERE q.group_id {IN_GROUPS} AND q.confidence < :below AND substr(o.created_by, 1, length(:prefix)) = :prefix"""
+
+
+def _counts(db: sqlite3.Connection, wanted: QualityFilter) -> QualityCounts:
+    parameters = {
+        "groups": as_list(wanted.group_ids),
+        "below": wanted.below,
+        "prefix": wanted.creator_prefix,
+        "limit": wanted.limit,
+    }
+    flagged, rated, low = db.execute(
+        f"""SELECT count(q.flagged_at), count(q.confidence), count(CASE WHEN q.confidence < :below THEN 1 END)
+        FROM quality q WHERE q.group_id {IN_GROUPS}""",
+        parameters,
+    ).fetchone()
+    entities, orphans = db.execute(
+        f"""SELECT count(*), count(CASE WHEN NOT EXISTS (SELECT 1 FROM mention m WHERE m.entity_uuid = n.uuid)
+          AND NOT EXISTS (SELECT 1 FROM fact f WHERE f.source_uuid = n.uuid)
+          AND NOT EXISTS (SELECT 1 FROM fact f WHERE f.target_uuid = n.uuid) THEN 1 END)
+        FROM entity n WHERE n.group_id {IN_GROUPS}""",
+        parameters,
+    ).fetchone()
+    creators = db.execute(
+        f"SELECT o.created_by, count(*) {_CREATORS} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT :limit", parameters
+    ).fetchall()
+    (total,) = db.execute(f"SELECT count(DISTINCT o.created_by) {_CREATORS}", parameters).fetchone()
+    return QualityCounts(
+        entities=entities,
+        flagged=flagged,
+        rated=rated,
+        low=low,
+        orphans=orphans,
+        creators=tuple((row[0], row[1]) for row in creators),
+        creators_total=total,
     )
