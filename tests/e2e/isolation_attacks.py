@@ -51,7 +51,7 @@ HARMLESS = frozenset(
     relations observations entityNames deletions
     weight undirected max_length top_n in_place format content max_chars dry_run saved
     description metadata timestamp extract_entities after before similarity_threshold include_entities
-    include_cross_project relevance_threshold note confidence confidence_below creator_prefix
+    include_cross_project relevance_threshold note confidence confidence_below creator_prefix threshold
     """.split()  # noqa: SIM905  (a list of words reads better)
 )
 """Parameters of today's tools that name no record, group, saga or graph; cursors and confirmations are tried by
@@ -144,6 +144,7 @@ def arguments_of(tool: str, own: Records) -> dict[str, Any]:
         "clear_flag": {"entity_uuid": entity, "note": "so it is"},
         "list_flagged": {"limit": 1, "group_ids": own.group},
         "set_confidence": {"entity_uuid": entity, "confidence": 0.5, "reason": "so it is"},
+        "flag_similar_entities": {"limit": 1, "threshold": 0.1},
         "get_quality_report": {"group_ids": own.group},
         **scratch_arguments(entity),
     }[tool]

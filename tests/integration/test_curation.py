@@ -8,8 +8,14 @@ from tests.storm.dump import differences, dump
 
 from graphiti_pkm.bootstrap import Memory, open_memory
 from graphiti_pkm.capabilities.curation.models import QualityView
-from graphiti_pkm.capabilities.curation.requests import ClearFlag, FlagForReview, ListFlagged, SetConfidence
-from graphiti_pkm.capabilities.curation.tools import REVIEWS
+from graphiti_pkm.capabilities.curation.requests import (
+    ClearFlag,
+    FlagForReview,
+    FlagSimilarEntities,
+    ListFlagged,
+    SetConfidence,
+)
+from graphiti_pkm.capabilities.curation.tools import REVIEWS, SIMILAR
 from graphiti_pkm.capabilities.forget.models import ForgetResponse
 from graphiti_pkm.capabilities.forget.requests import DeleteEpisode, Forget
 from graphiti_pkm.capabilities.forget.tools import DELETING, FORGETTING
@@ -96,3 +102,28 @@ async def test_words_that_only_a_reason_has_are_forgotten_as_well(tmp_path: Path
         done = await forget(memory, query="Quirlebaum")
         assert done.removed == {"reasons": 1}
     assert files_with(tmp_path, "Quirlebaum") == []
+
+
+SERVICES = {
+    "PostgreSQL": "Relational database that stores the invoices and customers.",
+    "Postgres database": "The relational database in which customers and invoices are stored.",
+    "AuthService": "Checks passwords and issues session cookies for people who log in.",
+    "OAuthService": "Lets partner programs act for a user after consent, by the standard of the web.",
+    "Redis": "Keeps sessions and rate limits in memory.",
+    "Grafana": "Shows dashboards of metrics to the people on call.",
+    "Invoice parser": "Reads PDF invoices of suppliers.",
+    "Invoice sender": "Sends monthly invoices to customers by mail.",
+}
+
+
+async def test_a_real_model_finds_the_one_pair_that_is_twice_and_no_other(tmp_path: Path) -> None:
+    async with open_memory(Settings(data_dir=tmp_path)) as memory:
+        named = [{"name": name, "type": "Tool", "summary": text} for name, text in SERVICES.items()]
+        request = AddMemory.model_validate({"episode_body": "Our services.", "entities": named})
+        await memory.services[WRITING].add_memory(LOCAL, request)
+        answer = await memory.services[SIMILAR].flag_similar_entities(LOCAL, FlagSimilarEntities())
+        assert [{pair.one.name, pair.other.name} for pair in answer.pairs] == [{"PostgreSQL", "Postgres database"}]
+        assert sorted(await flagged(memory)) == ["PostgreSQL", "Postgres database"]
+        before = dump(tmp_path)
+        await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
+        assert differences(before, dump(tmp_path)) == []

@@ -12,6 +12,7 @@ from graphiti_pkm.settings.loader import Settings
 TOOLS = {
     "flag_for_review": False,
     "clear_flag": False,
+    "flag_similar_entities": False,
     "list_flagged": True,
     "set_confidence": False,
     "get_quality_report": True,

@@ -41,6 +41,7 @@ async def calls_in(world: World) -> dict[str, dict[str, Any]]:
     notes = [an_episode(f"Anna met Heron {i}.", group_id=group, valid_at=at(2025, 1, i + 1)) for i in range(ROWS)]
     works = [an_entity(f"Work {i}", group_id=group, label="Project") for i in range(ROWS)]
     facts = [a_fact(anna, one, "MET", episodes=tuple(note.uuid for note in notes), valid_at=at(2025)) for one in others]
+    (vector,) = await world.embedder.embed([works[0].name])
     await world.graph.writer.apply(
         a_write(
             *(anna, *others, *notes, *facts, a_name(anna), *map(a_name, others)),
@@ -51,7 +52,7 @@ async def calls_in(world: World) -> dict[str, dict[str, Any]]:
             *(an_entry(note, a_project(works[0])) for note in notes),
             *(a_quality(one, flag_reason="Odd.", flagged_at=at(2025)) for one in others),
         ),
-        {},
+        {one.uuid: vector for one in works},
     )
     return {
         "search_nodes": {"query": "heron", "max_nodes": 1},
@@ -67,6 +68,7 @@ async def calls_in(world: World) -> dict[str, dict[str, Any]]:
         "get_entry_context": {"entity_name": "Anna", "limit": 1},
         "get_project_memories": {"project_id": "Work 0", "relevance_threshold": 0, "limit": 1},
         "list_flagged": {"limit": 1},
+        "flag_similar_entities": {"limit": 1, "threshold": 0.1},
         "list_nodes": {"limit": 1},
         "find_edges": {"limit": 1},
         "get_neighbors": {"node": "hub", "limit": 1},
@@ -147,6 +149,7 @@ async def test_other_filters_end_a_cursor() -> None:
         "get_entry_context": {"project_id": "Work 0"},
         "get_project_memories": {"include_cross_project": False},
         "list_flagged": {"group_ids": ["work"]},
+        "flag_similar_entities": {"threshold": 0.2},
         "list_nodes": {"max_out_degree": 9},
         "find_edges": {"relation": "HAS"},
         "get_neighbors": {"direction": "out"},

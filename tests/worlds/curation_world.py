@@ -5,9 +5,16 @@ from typing import Any
 from tests.worlds.writing_world import WritingWorld
 
 from graphiti_pkm.capabilities.curation.assembly import CURATION
-from graphiti_pkm.capabilities.curation.models import FlaggedResponse, QualityResponse
-from graphiti_pkm.capabilities.curation.requests import ClearFlag, FlagForReview, ListFlagged, SetConfidence
+from graphiti_pkm.capabilities.curation.models import FlaggedResponse, QualityResponse, SimilarResponse
+from graphiti_pkm.capabilities.curation.requests import (
+    ClearFlag,
+    FlagForReview,
+    FlagSimilarEntities,
+    ListFlagged,
+    SetConfidence,
+)
 from graphiti_pkm.capabilities.curation.reviews import Reviews
+from graphiti_pkm.capabilities.curation.similar import Similar
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import LOCAL, Caller
 from graphiti_pkm.core.model.records import WriteIntent, WriteKind
@@ -20,7 +27,9 @@ class CurationWorld(WritingWorld):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         groups = Groups(self.graph, self.context.settings)
-        self.reviews = Reviews(self.context, groups, self.graph.part(CURATION), Committer(self.context))
+        stored, committer = self.graph.part(CURATION), Committer(self.context)
+        self.reviews = Reviews(self.context, groups, stored, committer)
+        self.similar = Similar(self.context, groups, stored, committer)
 
     async def make(self, *names: str, caller: Caller = LOCAL, **fields: Any) -> None:
         """Entities with these names, from one note."""
@@ -46,6 +55,10 @@ class CurationWorld(WritingWorld):
 
     async def flagged(self, caller: Caller = LOCAL, **fields: Any) -> FlaggedResponse:
         return await self.reviews.list_flagged(caller, ListFlagged(**fields))
+
+    async def flag_similar(self, caller: Caller = LOCAL, **fields: Any) -> SimilarResponse:
+        self.clock.advance(seconds=1)
+        return await self.similar.flag_similar_entities(caller, FlagSimilarEntities(**fields))
 
     @property
     def curated(self) -> list[WriteIntent]:

@@ -4,6 +4,7 @@ from graphiti_pkm.capabilities.curation import tools
 from graphiti_pkm.capabilities.curation.ports import GraphCuration
 from graphiti_pkm.capabilities.curation.report import Report
 from graphiti_pkm.capabilities.curation.reviews import Reviews
+from graphiti_pkm.capabilities.curation.similar import Similar
 from graphiti_pkm.storage.graph.graph_part import GraphPart
 from graphiti_pkm.storage.graph.parts.curation import Curation
 from graphiti_pkm.storage.graph.sqlite.curation import SqliteCuration
@@ -19,6 +20,7 @@ def build(kernel: Kernel) -> Built:
     return Built(
         {
             tools.REVIEWS: Reviews(kernel.context, kernel.groups, stored, kernel.committer),
+            tools.SIMILAR: Similar(kernel.context, kernel.groups, stored, kernel.committer),
             tools.REPORT: Report(kernel.context, kernel.groups, stored),
         }
     )

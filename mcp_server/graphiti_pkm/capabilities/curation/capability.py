@@ -3,6 +3,7 @@
 from graphiti_pkm.capabilities.curation.tools import (
     clear_flag,
     flag_for_review,
+    flag_similar_entities,
     get_quality_report,
     list_flagged,
     set_confidence,
@@ -32,6 +33,14 @@ CAPABILITY = Capability(
                 shown_by="list_flagged",
             ),
             ToolSpec(list_flagged, "List Flagged", READS, permitted_to="librarian"),
+            ToolSpec(
+                flag_similar_entities,
+                "Flag Similar Entities",
+                WRITES_IDEMPOTENT,
+                failure="Not flagged: ",
+                permitted_to="librarian",
+                shown_by="list_flagged",
+            ),
             ToolSpec(
                 set_confidence,
                 "Set Confidence",

@@ -60,3 +60,30 @@ class QualityReportResponse(Answer):
     """Most first. Entities of older versions have no creator."""
     creators_total: int
     scope: Scope
+
+
+class SimilarEntity(Answer):
+    entity_uuid: str
+    name: str
+    type: str | None = None
+
+
+class SimilarPair(Answer):
+    similarity: float
+    """Raw cosine of names and summaries."""
+    one: SimilarEntity
+    other: SimilarEntity
+
+
+class SimilarResponse(Answer):
+    message: str
+    pairs: list[SimilarPair]
+    """Of one entity the most similar first; of a group in the order of names."""
+    examined: int
+    """Entities that this call compared with others."""
+    entities_total: int
+    newly_flagged: int
+    """Entities that were not flagged before."""
+    next_cursor: str | None = None
+    """Goes on with the entities that were not examined yet."""
+    group_id: str

@@ -4,7 +4,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
-from graphiti_pkm.core.model.requests import PER_PAGE, Request
+from graphiti_pkm.core.model.requests import PER_PAGE, GroupId, Request
 from graphiti_pkm.core.reading import paging
 from graphiti_pkm.toolkit.parameters import Cursor, EntityUuid, GroupIds
 
@@ -26,6 +26,23 @@ class SetConfidence(Request):
     entity_uuid: EntityUuid
     confidence: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, description="0 = made up, 1 = sure")]
     reason: Reason
+
+
+class FlagSimilarEntities(Request):
+    entity_uuid: Annotated[
+        str | None, Field(description="only what is like this one; all of the group if left out")
+    ] = None
+    threshold: Annotated[
+        float,
+        Field(
+            ge=0.01, le=0.99, allow_inf_nan=False, description="raw cosine of name and summary that has to be exceeded"
+        ),
+    ] = 0.85
+    limit: Annotated[int, Field(ge=1, le=paging.FLAGGED.maximum, description="pairs"), PER_PAGE] = (
+        paging.FLAGGED.default
+    )
+    group_id: GroupId = None
+    cursor: Cursor = None
 
 
 class GetQualityReport(Request):

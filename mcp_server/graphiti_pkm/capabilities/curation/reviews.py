@@ -44,7 +44,7 @@ class Reviews(Reader):
         def flagged(now: Quality, at: datetime) -> Quality:
             if now.is_flagged and now.flag_reason == reason:
                 return now
-            flag = {"flag_reason": reason, "flagged_at": at, "flagged_by": caller.principal, "similar_to": ()}
+            flag = {"flag_reason": reason, "flagged_at": at, "flagged_by": caller.principal}
             return now.model_copy(update=flag)
 
         return await self._change(caller, request.entity_uuid, flagged, "Flagged {name} for review.")

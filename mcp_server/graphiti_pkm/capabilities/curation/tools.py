@@ -1,19 +1,27 @@
 """The tools that keep a memory good."""
 
-from graphiti_pkm.capabilities.curation.models import FlaggedResponse, QualityReportResponse, QualityResponse
+from graphiti_pkm.capabilities.curation.models import (
+    FlaggedResponse,
+    QualityReportResponse,
+    QualityResponse,
+    SimilarResponse,
+)
 from graphiti_pkm.capabilities.curation.report import Report
 from graphiti_pkm.capabilities.curation.requests import (
     ClearFlag,
     FlagForReview,
+    FlagSimilarEntities,
     GetQualityReport,
     ListFlagged,
     SetConfidence,
 )
 from graphiti_pkm.capabilities.curation.reviews import Reviews
+from graphiti_pkm.capabilities.curation.similar import Similar
 from graphiti_pkm.toolkit.call import Call
 from graphiti_pkm.toolkit.services import ServiceKey
 
 REVIEWS: ServiceKey[Reviews] = ServiceKey("reviews")
+SIMILAR: ServiceKey[Similar] = ServiceKey("similar")
 REPORT: ServiceKey[Report] = ServiceKey("report")
 
 
@@ -51,6 +59,16 @@ async def set_confidence(call: Call, request: SetConfidence) -> QualityResponse:
     instead. Searches are not affected.
     """
     return await call.services[REVIEWS].set_confidence(call.caller, request)
+
+
+async def flag_similar_entities(call: Call, request: FlagSimilarEntities) -> SimilarResponse:
+    """Find entities of one type whose names and summaries mean nearly the same, and flag both of each pair for review.
+
+    Use to find duplicates; to flag one entity for another reason use flag_for_review instead. Nothing is merged. An
+    earlier flag keeps its reason; pairs that update_entity was told are not the same stay out. Without entity_uuid it
+    examines 100 entities a call.
+    """
+    return await call.services[SIMILAR].flag_similar_entities(call.caller, request)
 
 
 async def get_quality_report(call: Call, request: GetQualityReport) -> QualityReportResponse:

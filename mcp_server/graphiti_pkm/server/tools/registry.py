@@ -35,7 +35,7 @@ _TOOLSET_DESCRIPTIONS = {
     "compat": "The tools of mcp-neo4j-memory: entities with observations, and relations, by exact names.",
     "reference": "The tools of the reference memory server, which have names of other toolsets: not beside them.",
     "projects": "Texts in projects: write entries, find them by meaning or by what they mention, see what matters.",
-    "curation": "Keep a memory good: flag entities for review, say how sure they are.",
+    "curation": "Keep a memory good: flag entities for review, say how sure they are, find likely duplicates.",
     "reasoning": "Scratch graphs: transient graphs to think with, apart from memory, addressed by labels.",
 }
 """What each toolset is for, in the order in which clients list them."""

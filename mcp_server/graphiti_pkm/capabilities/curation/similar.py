@@ -1,0 +1,219 @@
+"""``flag_similar_entities``: finds entities that may be one, and flags both; a person or librarian decides."""
+
+import math
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import uuid4
+
+from graphiti_pkm.capabilities.curation.models import SimilarEntity, SimilarPair, SimilarResponse
+from graphiti_pkm.capabilities.curation.ports import GraphCuration
+from graphiti_pkm.capabilities.curation.requests import FlagSimilarEntities
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.identity.uuids import unknown
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.names import name_key
+from graphiti_pkm.core.model.queries import EntityFilter, Window
+from graphiti_pkm.core.model.records import Entity, Quality, Vector, WriteIntent, WriteKind, in_order
+from graphiti_pkm.core.reading.paging import Key
+from graphiti_pkm.core.reading.reader import Reader, Start
+from graphiti_pkm.core.reading.views import clipped
+from graphiti_pkm.core.waiting import in_thread
+from graphiti_pkm.errors import InvalidInput, NotAllowed, Unavailable
+from graphiti_pkm.storage.commit import Committer
+
+REASON = "May be the same as another entity."
+EXAMINED = 100
+"""Entities that one call compares with others."""
+_BATCH = 25
+_NEAREST, _NEAREST_OF_ONE = 10, 50
+_NEAR_NAMES = 0.5
+"""Cosine of two names from which their summaries are compared too."""
+_NAME = 200
+_DECIMALS = 3
+
+
+@dataclass(frozen=True)
+class _Pair:
+    one: Entity
+    other: Entity
+    similarity: float
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return in_order(self.one.uuid, self.other.uuid)
+
+
+class Similar(Reader):
+    """Compares names and summaries by meaning."""
+
+    def __init__(self, context: Context, groups: Groups, stored: GraphCuration, committer: Committer) -> None:
+        super().__init__(context, groups)
+        self._stored = stored
+        self._committer = committer
+
+    async def flag_similar_entities(self, caller: Caller, request: FlagSimilarEntities) -> SimilarResponse:
+        """Compare one entity, or the next of a group, with those that have near names, and flag the pairs.
+
+        Raises:
+            InvalidInput, NotFound: nothing was changed.
+            Unavailable: there is no embedding model that answers; nothing was changed.
+        """
+        if caller.read_only:
+            raise NotAllowed("This connection may only read. Nothing was changed.")
+        if request.entity_uuid is not None:
+            return await self._of_one(caller, request, request.entity_uuid)
+        group = self._groups.one(caller, request.group_id)
+        start = self._start(caller, request, request.cursor, group_id=group)
+        pairs: dict[tuple[str, str], _Pair] = {}
+        examined, total, more, key = 0, 0, True, start.after
+        while more and examined < EXAMINED and len(pairs) < request.limit:
+            wanted = EntityFilter(group_ids=(group,), recorded_until=start.recorded_until)
+            found, total = await self._graph.records.entity_page(wanted, Window(limit=_BATCH + 1, after=key))
+            batch, more = found[:_BATCH], len(found) > _BATCH
+            for entity, near in zip(batch, await self._near(batch, group, request.threshold, _NEAREST), strict=True):
+                examined, key = examined + 1, (entity.name, entity.uuid)
+                pairs.update((pair.key, pair) for pair in near)
+                if len(pairs) >= request.limit:
+                    more = more or entity is not batch[-1]
+                    break
+        return await self._flagged(
+            caller, list(pairs.values())[: request.limit], group, (examined, total), start, key if more else None
+        )
+
+    async def _of_one(self, caller: Caller, request: FlagSimilarEntities, entity_uuid: str) -> SimilarResponse:
+        if request.cursor is not None or request.group_id is not None:
+            raise InvalidInput("With entity_uuid leave out group_id and cursor. Nothing was changed.")
+        anchor = await self._anchor(caller, entity_uuid, None)
+        if anchor.entity is None:
+            raise unknown("entity", anchor.asked)
+        group = anchor.entity.group_id
+        start = self._start(caller, request, None, group_id=group)
+        (near,) = await self._near([anchor.entity], group, request.threshold, _NEAREST_OF_ONE)
+        return await self._flagged(caller, near[: request.limit], group, (1, 1), start, None)
+
+    async def _near(self, entities: Sequence[Entity], group: str, threshold: float, limit: int) -> list[list[_Pair]]:
+        """The pairs of each entity, most similar first."""
+        asked = [one for one in entities if one.uuid in await self._named(entities, group)]
+        vectors = await self._vectors([one.name for one in asked])
+        near: dict[str, list[str]] = {}
+        for one in asked:
+            wanted = EntityFilter(group_ids=(group,), labels=(one.label,) if one.label else ())
+            found = await self._graph.search.nearest_entities(vectors[one.name], wanted, limit + 1)
+            near[one.uuid] = [uuid for uuid, cosine in found.items() if cosine >= _NEAR_NAMES and uuid != one.uuid]
+        uuids = list(dict.fromkeys(uuid for listed in near.values() for uuid in listed))
+        records = {one.uuid: one for one in await self._graph.records.get_entities(uuids, [group])}
+        named = await self._named(list(records.values()), group)
+        others = {
+            one.uuid: [records[uuid] for uuid in near[one.uuid] if uuid in named and records[uuid].label == one.label]
+            for one in asked
+        }
+        keys = [in_order(one.uuid, other.uuid) for one in asked for other in others[one.uuid]]
+        apart = await self._graph.records.apart(keys) if keys else set()
+        compared = [one for one in asked if others[one.uuid]]
+        texts = [_text(one) for one in (*compared, *(other for one in compared for other in others[one.uuid]))]
+        vectors = await self._vectors(texts)
+
+        def pairs_of(one: Entity) -> list[_Pair]:
+            found = [
+                _Pair(one, other, _cosine(vectors[_text(one)], vectors[_text(other)]))
+                for other in others.get(one.uuid, ())
+                if in_order(one.uuid, other.uuid) not in apart
+            ]
+            found = [pair for pair in found if pair.similarity > threshold]
+            return sorted(found, key=lambda pair: (-pair.similarity, pair.other.uuid))
+
+        return await in_thread(lambda: [pairs_of(one) for one in entities])
+
+    async def _named(self, entities: Sequence[Entity], group: str) -> set[str]:
+        """Those with a name of their own: not the person, values or measures."""
+        held = await self._graph.records.get_names([name_key(group, one.name) for one in entities])
+        return {name.entity_uuid for name in held.values() if name.is_linkable}
+
+    async def _vectors(self, texts: Sequence[str]) -> Mapping[str, Vector]:
+        given = list(dict.fromkeys(texts))
+        if not given:
+            return {}
+        try:
+            return dict(zip(given, await self._context.embedder.embed(given), strict=True))
+        except Unavailable as error:
+            raise Unavailable(f"Similarity needs the embedding model; nothing was changed. {error.message}") from error
+
+    async def _flagged(
+        self,
+        caller: Caller,
+        pairs: Sequence[_Pair],
+        group: str,
+        examined: tuple[int, int],
+        start: Start,
+        key: Key | None,
+    ) -> SimilarResponse:
+        flagged = await self._flag(caller, pairs, group) if pairs else set()
+        cursor = await self._next(start, key, [group])
+        seen, total = examined
+        return SimilarResponse(
+            message=f"{len(pairs)} pair(s) among {seen} of {total} examined; {len(flagged)} newly flagged entities."
+            f"{' Repeat with next_cursor for the others.' if cursor else ''}",
+            pairs=[
+                SimilarPair(
+                    similarity=round(pair.similarity, _DECIMALS), one=_shown(pair.one), other=_shown(pair.other)
+                )
+                for pair in pairs
+            ],
+            examined=seen,
+            entities_total=total,
+            newly_flagged=len(flagged),
+            next_cursor=cursor,
+            group_id=self._groups.public(group),
+        )
+
+    async def _flag(self, caller: Caller, pairs: Sequence[_Pair], group: str) -> set[str]:
+        """Flag both of each pair in one write; returns those that had no flag. An earlier reason stays."""
+        others: dict[str, list[str]] = {}
+        for pair in pairs:
+            others.setdefault(pair.one.uuid, []).append(pair.other.uuid)
+            others.setdefault(pair.other.uuid, []).append(pair.one.uuid)
+        async with self._context.locks.hold(group):
+            await self._committer.catch_up(group)
+            there = {one.uuid for one in await self._graph.records.get_entities(list(others), [group])}
+            before = await self._stored.qualities(list(others), [group])
+            at = await self._committer.time(group, self._context.now())
+            changed, flagged = [], set()
+            for uuid in sorted(there):
+                held = before.get(uuid) or Quality(uuid=uuid, group_id=group)
+                similar = tuple(dict.fromkeys((*held.similar_to, *(one for one in others[uuid] if one in there))))
+                if similar == held.similar_to:
+                    continue
+                flag = {} if held.is_flagged else _flag_of(caller, at)
+                if flag:
+                    flagged.add(uuid)
+                changed.append(held.model_copy(update={**flag, "similar_to": similar}))
+            if changed:
+                intent = WriteIntent(
+                    uuid=str(uuid4()),
+                    group_id=group,
+                    kind=WriteKind.CURATE,
+                    recorded_at=at,
+                    qualities=tuple(changed),
+                )
+                await self._committer.commit(intent, {})
+        return flagged
+
+
+def _flag_of(caller: Caller, at: datetime) -> dict[str, object]:
+    return {"flag_reason": REASON, "flagged_at": at, "flagged_by": caller.principal}
+
+
+def _text(entity: Entity) -> str:
+    """What is compared: the name alone would take AuthService for OAuthService."""
+    return f"{entity.name}. {entity.summary}" if entity.summary else entity.name
+
+
+def _cosine(one: Vector, other: Vector) -> float:
+    return math.fsum(map(operator.mul, one, other))
+
+
+def _shown(entity: Entity) -> SimilarEntity:
+    return SimilarEntity(entity_uuid=entity.uuid, name=clipped(entity.name, _NAME), type=entity.label)
