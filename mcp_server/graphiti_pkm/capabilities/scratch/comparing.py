@@ -6,9 +6,10 @@ opposite order, would deadlock.
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, tzinfo
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
+from graphiti_pkm.capabilities.scratch.limits import Content, Load, ScratchEdge, ScratchNode
 from graphiti_pkm.capabilities.scratch.models.answers import (
     ChangedEdge,
     ChangedNode,
@@ -24,13 +25,15 @@ from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs, checked_nam
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import Answer
 from graphiti_pkm.core.model.names import same_key
-from graphiti_pkm.core.model.scratch_marks import LOADED_AS
+from graphiti_pkm.core.model.scratch_marks import FACT_UUIDS, LOADED_AS, MEMORY_GROUP, MEMORY_UUID
 from graphiti_pkm.core.reading.views import clipped
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput
 
 _LONGEST_VALUE = 160
 _LONGEST_NAME = 80
+_FILLED_IN = frozenset({"status", "facts", FACT_UUIDS, MEMORY_UUID, MEMORY_GROUP})
+"""Properties that loading and committing add to what they find."""
 _MOST_DIFFERENCES = 20
 """Differences listed for one node or edge."""
 
@@ -43,8 +46,9 @@ _View = TypeVar("_View", bound=Answer)
 class ScratchComparing:
     """``compare_graphs``."""
 
-    def __init__(self, graphs: ScratchGraphs) -> None:
+    def __init__(self, graphs: ScratchGraphs, zone: tzinfo) -> None:
         self._graphs = graphs
+        self._zone = zone
 
     async def compare_graphs(self, caller: Caller, request: CompareGraphs) -> CompareGraphsResponse:
         """Nodes and edges that are in only one of two graphs, or in both with differences.
@@ -58,13 +62,25 @@ class ScratchComparing:
             raise InvalidInput(
                 "graph and other name the same graph. Name two different graphs; list_graphs lists them."
             )
-        name, content = await self._taken(caller, request.graph)
-        other_name, other_content = await self._taken(caller, request.other)
-        return await in_thread(_compared, (name, other_name), (content, other_content), most)
+        here, there = await self._taken(caller, request.graph), await self._taken(caller, request.other)
+        return await in_thread(_compared, here, there, most, self._zone)
 
-    async def _taken(self, caller: Caller, graph: str) -> tuple[str, Content]:
+    async def _taken(self, caller: Caller, graph: str) -> "_Taken":
         async with self._graphs.reading(caller, graph) as opened:
-            return opened.name, await in_thread(opened.graph.content)
+            return _Taken(opened.name, await in_thread(opened.graph.content), tuple(opened.graph.loads))
+
+
+class _Taken(NamedTuple):
+    """A graph as it was when it was read."""
+
+    name: str
+    content: Content
+    loads: tuple[Load, ...]
+
+    def is_part_of(self, other: "_Taken") -> bool:
+        """Whether this graph was loaded in part, or with other arguments than the other one."""
+        asked = {load.asked for load in self.loads}
+        return any(load.is_cut for load in self.loads) or any(x.asked not in asked for x in other.loads)
 
 
 class _Split(NamedTuple):
@@ -89,10 +105,18 @@ class _Split(NamedTuple):
         return not (self.only_here or self.only_there or self.changed)
 
 
-def _compared(names: tuple[str, str], contents: tuple[Content, Content], most: int) -> CompareGraphsResponse:
-    here, there = contents
-    nodes = _split(_nodes(here), _nodes(there), _of_nodes)
-    edges = _split(_edges(here), _edges(there), _of_edges)
+def _compared(one: _Taken, other: _Taken, most: int, zone: tzinfo) -> CompareGraphsResponse:
+    here, there = one.content, other.content
+    nodes = _split(_nodes(here), _nodes(there), _of_nodes, zone)
+    edges = _split(_edges(here), _edges(there), _of_edges, zone)
+    unknown = [
+        told
+        for lacking, whole, of_nodes, of_edges in (
+            (one, other, nodes.only_there, edges.only_there),
+            (other, one, nodes.only_here, edges.only_here),
+        )
+        if lacking.loads and (told := _set_aside(lacking, whole, of_nodes, of_edges))
+    ]
     every: list[list[Any]] = [
         [ComparedNode(label=one.label, type=one.type) for one in nodes.only_here[:most]],
         [ComparedNode(label=one.label, type=one.type) for one in nodes.only_there[:most]],
@@ -104,9 +128,10 @@ def _compared(names: tuple[str, str], contents: tuple[Content, Content], most: i
     shown = _shared(every)
     totals = [len(part) for split in (nodes, edges) for part in split[1:]]
     return CompareGraphsResponse(
-        graph=names[0],
-        other=names[1],
-        equal=nodes.is_equal and edges.is_equal,
+        graph=one.name,
+        other=other.name,
+        equal=nodes.is_equal and edges.is_equal and not unknown,
+        cannot_know=unknown or None,
         truncated=any(len(part) < total for part, total in zip(shown, totals, strict=True)),
         node_counts=nodes.counts,
         edge_counts=edges.counts,
@@ -120,14 +145,17 @@ def _compared(names: tuple[str, str], contents: tuple[Content, Content], most: i
 
 
 def _split(
-    here: Mapping[_Key, _Thing], there: Mapping[_Key, _Thing], differ: Callable[[_Thing, _Thing], list[Difference]]
+    here: Mapping[_Key, _Thing],
+    there: Mapping[_Key, _Thing],
+    differ: Callable[[_Thing, _Thing, tzinfo], list[Difference]],
+    zone: tzinfo,
 ) -> _Split:
     both = [(one, there[key]) for key, one in here.items() if key in there]
     return _Split(
         len(both),
         [one for key, one in here.items() if key not in there],
         [one for key, one in there.items() if key not in here],
-        [(one, found) for one, other in both if (found := differ(one, other))],
+        [(one, found) for one, other in both if (found := differ(one, other, zone))],
     )
 
 
@@ -141,26 +169,72 @@ def _edges(content: Content) -> dict[_EdgeKey, ScratchEdge]:
     return {(keys[edge.source], keys[edge.target], edge.relation.casefold()): edge for edge in content.edges}
 
 
-def _of_nodes(one: ScratchNode, other: ScratchNode) -> list[Difference]:
-    kinds = [("type", one.type, other.type)] if one.type != other.type else []
+def _set_aside(lacking: _Taken, whole: _Taken, nodes: list[ScratchNode], edges: list[ScratchEdge]) -> str | None:
+    """Take out of two lists what the other graph got from memory and this one may only not have loaded; says so."""
+    is_partial = lacking.is_part_of(whole)
+    known = {same_key(node.label) for node in lacking.content.nodes}
+    # Ends that were loaded were loaded with all facts between them, unless a limit left some out. Without a limit only
+    # what has no end in the other graph may lie where that load did not come.
+    fewest = 1 if not is_partial else 3 if any(load.facts_left_out for load in lacking.loads) else 2
+
+    def is_unknown(edge: ScratchEdge) -> bool:
+        reached = sum(same_key(end) in known for end in (edge.source, edge.target))
+        return FACT_UUIDS in edge.properties and reached < fewest
+
+    kept = [edge for edge in edges if not is_unknown(edge)]
+    ends = {end for edge in kept for end in (edge.source, edge.target)}
+    there = [node for node in nodes if MEMORY_UUID not in node.properties or not (is_partial or node.label not in ends)]
+    lost, cut = len(nodes) - len(there), len(edges) - len(kept)
+    nodes[:], edges[:] = there, kept
+    if not lost and not cut:
+        return None
+    return (
+        f"{lost} nodes and {cut} edges that only {whole.name!r} has are not listed: {lacking.name!r} was loaded in "
+        "part, with other arguments or from where it does not reach them, so that memory may have them too. Load "
+        "both with the same arguments, a higher limit and more starts."
+    )
+
+
+def _of_nodes(one: ScratchNode, other: ScratchNode, zone: tzinfo) -> list[Difference]:
+    kinds = [("type", one.type, other.type)] if _folded(one.type) != _folded(other.type) else []
     named = (
         ("properties.type" if name == "type" else name, *values)
-        for name, *values in _unlike(one.properties, other.properties)
+        for name, *values in _unlike(one.properties, other.properties, zone)
     )
     return [_difference(*found) for found in (*kinds, *named)]
 
 
-def _of_edges(one: ScratchEdge, other: ScratchEdge) -> list[Difference]:
-    # LOADED_AS is a digest of the other properties and tells nothing more
-    return [_difference(*found) for found in _unlike(one.properties, other.properties) if found[0] != LOADED_AS]
+def _of_edges(one: ScratchEdge, other: ScratchEdge, zone: tzinfo) -> list[Difference]:
+    return [_difference(*found) for found in _unlike(one.properties, other.properties, zone)]
 
 
-def _unlike(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterable[tuple[str, Any, Any]]:
-    """Properties with different values; null counts as missing."""
+def _folded(kind: str | None) -> str | None:
+    return kind and kind.casefold()
+
+
+def _unlike(one: Mapping[str, Any], other: Mapping[str, Any], zone: tzinfo) -> Iterable[tuple[str, Any, Any]]:
+    """Properties with different values; null counts as missing.
+
+    No difference: two ways to write a date, and what loading or committing filled in on one side only.
+    """
     for name in dict.fromkeys((*one, *other)):
         value, other_value = one.get(name), other.get(name)
-        if value != other_value or isinstance(value, bool) is not isinstance(other_value, bool):
+        if name == LOADED_AS or (name in _FILLED_IN and (value is None or other_value is None)):
+            continue
+        is_same = value == other_value and isinstance(value, bool) is isinstance(other_value, bool)
+        if not is_same and not (
+            isinstance(value, str) and isinstance(other_value, str) and _is_one_date(value, other_value, zone)
+        ):
             yield name, value, other_value
+
+
+def _is_one_date(one: str, other: str, zone: tzinfo) -> bool:
+    """Whether both are the same instant; a date is its start, and without an offset it is one of the zone."""
+    try:
+        found = [datetime.fromisoformat(text) for text in (one, other)]
+    except ValueError:
+        return False
+    return len({at if at.tzinfo else at.replace(tzinfo=zone) for at in found}) == 1
 
 
 def _difference(name: str, value: object, other_value: object) -> Difference:

@@ -34,6 +34,21 @@ class ScratchNode:
 
 
 @dataclass(frozen=True, slots=True)
+class Load:
+    """What was asked when a part of memory was loaded into a graph, and what that left out."""
+
+    asked: str
+    """Starts, hops, groups and states, in words that are the same for the same question."""
+    when: str
+    """The moment that was asked for, or "now"."""
+    beyond: int
+    """Entities next to loaded ones that were not loaded."""
+    is_cut: bool
+    """Whether a limit left out entities or facts; ``beyond`` is then not all of it."""
+    facts_left_out: int
+
+
+@dataclass(frozen=True, slots=True)
 class ScratchEdge:
     """A directed edge, identified by the labels of its ends and its relation."""
 

@@ -15,7 +15,7 @@ from graphiti_pkm.core.reading.paging import (
     SCRATCH_ROWS,
     SCRATCH_TOP,
 )
-from graphiti_pkm.toolkit.parameters import AsOf, Cursor, OwnGroups, WithEnded
+from graphiti_pkm.toolkit.parameters import AsOf, Cursor, KnownAt, OwnGroups, WithEnded
 from graphiti_pkm.toolkit.schema import as_object
 
 
@@ -33,10 +33,13 @@ Edges: TypeAlias = Annotated[list[EdgeInput], BeforeValidator(as_list), Field(ma
 CreateMissing: TypeAlias = Annotated[bool, Field(description="add ends that are no nodes")]
 Rows: TypeAlias = Annotated[int, Field(ge=SCRATCH_ROWS.minimum, le=SCRATCH_ROWS.maximum), PER_PAGE]
 Items: TypeAlias = Annotated[int, Field(ge=SCRATCH_ITEMS.minimum, le=SCRATCH_ITEMS.maximum)]
-Label: TypeAlias = Annotated[str, Field(description="node label; near ones match")]
-Relation: TypeAlias = Annotated[str | None, Field(description="only edges of this relation")]
-Weight: TypeAlias = Annotated[str | None, Field(description="number property of edges to weigh by, e.g. weight")]
-Undirected: TypeAlias = Annotated[bool, Field(description="true = ignore the direction of edges")]
+Label: TypeAlias = str
+"""Of a node; near ones match."""
+Relation: TypeAlias = str | None
+"""Only edges of it."""
+Weight: TypeAlias = Annotated[str | None, Field(description="a number property of edges")]
+Undirected: TypeAlias = bool
+"""Whether the direction of edges is ignored."""
 Top: TypeAlias = Annotated[int, Field(ge=SCRATCH_TOP.minimum, le=SCRATCH_TOP.maximum)]
 EdgeChoices: TypeAlias = Annotated[list[EdgeChoice], BeforeValidator(as_list), Field(max_length=500)]
 
@@ -256,6 +259,7 @@ class LoadMemoryGraph(Request):
     query: Annotated[str | None, Field(description="or from what fits this best")] = None
     hops: Annotated[int, Field(ge=LOADED_HOPS.minimum, le=LOADED_HOPS.maximum)] = LOADED_HOPS.default
     as_of: AsOf = None
+    known_at: KnownAt = None
     limit: Annotated[int, Field(ge=LOADED_NODES.minimum, le=LOADED_NODES.maximum, description="most entities")] = (
         LOADED_NODES.default
     )

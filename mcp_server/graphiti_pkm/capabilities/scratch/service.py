@@ -41,7 +41,7 @@ class Reasoning:
         self.nodes = ScratchNodes(self.graphs, self.matcher)
         self.edges = ScratchEdges(self.matcher)
         self.looking = ScratchLooking(self.graphs, self.matcher)
-        self.comparing = ScratchComparing(self.graphs)
+        self.comparing = ScratchComparing(self.graphs, settings.zone)
         self._snapshots = Snapshots(self.matcher, settings.scratch_seconds)
         self.analysis = ScratchAnalysis(self.graphs, self._snapshots)
         self.exchange = ScratchExchange(self.graphs, self.matcher, self._snapshots)

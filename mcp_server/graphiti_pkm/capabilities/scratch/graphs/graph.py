@@ -16,7 +16,7 @@ from graphiti_pkm.capabilities.scratch.graphs import sizes
 from graphiti_pkm.capabilities.scratch.graphs.edges import Edge, Edges, Graph
 from graphiti_pkm.capabilities.scratch.graphs.label_forms import loose_key, words
 from graphiti_pkm.capabilities.scratch.graphs.label_vectors import LabelVectors
-from graphiti_pkm.capabilities.scratch.limits import NONE, Content, Properties, ScratchEdge, ScratchNode
+from graphiti_pkm.capabilities.scratch.limits import NONE, Content, Load, Properties, ScratchEdge, ScratchNode
 from graphiti_pkm.core.model.names import same_key
 from graphiti_pkm.errors import TooLarge
 from graphiti_pkm.settings.scratch_limits import ScratchLimits
@@ -54,6 +54,8 @@ class ScratchGraph:
         self.vectors = LabelVectors()
         """The vectors of the labels; nodes that have none yet are pending there."""
         self.limits = limits
+        self.loads: list[Load] = []
+        """What was loaded from memory, the last load last."""
         self._bytes_elsewhere = bytes_elsewhere
         self._graph: Graph = rustworkx.PyDiGraph(multigraph=True)
         self._edges = Edges(self._graph)

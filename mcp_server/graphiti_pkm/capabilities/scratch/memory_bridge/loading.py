@@ -1,12 +1,14 @@
 """Loads a limited part of memory into a scratch graph, as it is now or as it was at a moment. Memory is only read."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
 from graphiti_pkm.capabilities.explore.ports import GraphWalks
+from graphiti_pkm.capabilities.scratch.limits import Load
 from graphiti_pkm.capabilities.scratch.memory_bridge.memory import content_of, labels_for
-from graphiti_pkm.capabilities.scratch.models.memory import LoadMemoryResponse
+from graphiti_pkm.capabilities.scratch.models.memory import Beyond, LoadMemoryResponse
 from graphiti_pkm.capabilities.scratch.requests import LoadMemoryGraph
 from graphiti_pkm.capabilities.scratch.tenants import OpenGraph, ScratchGraphs, checked_name
 from graphiti_pkm.capabilities.search.ports import GraphNeighbours
@@ -16,14 +18,15 @@ from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import resolve_within, unknown
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.names import normalise_name, search_terms
-from graphiti_pkm.core.model.queries import EntityFilter, FactFilter
+from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import Entity, Fact
 from graphiti_pkm.core.model.times import show_time
 from graphiti_pkm.core.model.walks import Neighbourhood
 from graphiti_pkm.core.reading.candidates import PERSON_WORDS, POOL, checked_text
-from graphiti_pkm.core.reading.paging import LOADED_NODES
+from graphiti_pkm.core.reading.fact_lists import FactLists
+from graphiti_pkm.core.reading.paging import LOADED_HOPS, LOADED_NODES
 from graphiti_pkm.core.reading.ranking import ranked
-from graphiti_pkm.core.reading.reader import NOTHING_OF_ME, GroupIds, Reader
+from graphiti_pkm.core.reading.reader import NOTHING_OF_ME, GroupIds
 from graphiti_pkm.core.reading.views import clipped, status_of
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, NotFound
@@ -74,6 +77,10 @@ MOST_SEEDS = 50
 _FOUND = 10
 """The most entities from which a query starts."""
 _FACTS_A_NODE = 10
+_FACTS_OF_ONE = 200
+"""Facts of one entity that are read in an earlier state of the record."""
+_AROUND = 200
+"""Entities next to the loaded ones whose facts are counted."""
 _MOST_LISTED = 20
 _NAME = 200
 
@@ -90,7 +97,16 @@ class _Loaded:
     edge_count: int
 
 
-class ScratchBridge(Reader):
+@dataclass(frozen=True)
+class _Outside:
+    """What lies next to the loaded entities."""
+
+    total: int
+    facts: Counter[str]
+    """By loaded entity, its facts that lead out, as far as they were counted."""
+
+
+class ScratchBridge(FactLists):
     """``load_memory_graph``."""
 
     def __init__(
@@ -115,24 +131,36 @@ class ScratchBridge(Reader):
         name, hops, limit = checked_name(request.graph), request.hops, request.limit
         now, instant = self._context.now(), self._instant("as_of", request.as_of)
         seeds = await self._seeds(caller, request.entity_uuids, request.query, request.group_ids, limit)
+        known = await self._known(request.known_at, seeds.group_ids, now)
         wanted = FactFilter(
             group_ids=seeds.group_ids,
             now=now,
             as_of=instant,
+            known_at=known.at,
+            by_reference_time=known.by_reference_time,
             status=None if instant is None else "current",
             only_current=not request.include_invalidated,
         )
-        found = await self._walks.neighbourhood(
+        walk = self._walks.neighbourhood if known.at is None else self._neighbourhood_known
+        found = await walk(
             [one.uuid for one in seeds.entities], wanted, hops, limit - len(seeds.entities), limit * _FACTS_A_NODE
         )
+        among = [*seeds.entities, *(entity for entity, _ in found.entities)]
+        beyond = await self._beyond(among, wanted)
+        events = 0 if instant is None else await self._events(among, wanted)
         if request.query is not None and instant is not None and hops:
             seeds = _with_facts_then(seeds, found, self._context.settings.zone, instant)
         async with self._graphs.writing(caller, name) as opened:
-            loaded = await in_thread(self._put, opened, seeds.entities, found, now, instant)
-        facts_left_out = found.facts_total - len(found.facts)
+            loaded = await in_thread(self._put, opened, seeds.entities, found, now, instant, known.at)
+            facts_left_out = found.facts_total - len(found.facts)
+            is_cut = bool(found.entities_left_out or facts_left_out)
+            load = Load(
+                _asked(seeds, request), _when(request), beyond.total, is_cut=is_cut, facts_left_out=facts_left_out
+            )
+            opened.graph.loads.append(load)
         entities = len(seeds.entities) + len(found.entities)
         return LoadMemoryResponse(
-            message=_told(name, entities, found, loaded, hops, is_then=instant is not None),
+            message=_told(name, entities, found, loaded, hops, beyond, is_then=instant is not None),
             graph=name,
             nodes_added=loaded.nodes_added,
             edges_added=loaded.edges_added,
@@ -141,7 +169,15 @@ class ScratchBridge(Reader):
             node_count=loaded.node_count,
             edge_count=loaded.edge_count,
             starts=[clipped(loaded.labels[one.uuid], _NAME) for one in seeds.entities],
-            truncated=bool(found.entities_left_out or facts_left_out),
+            truncated=is_cut,
+            beyond=[
+                Beyond(label=clipped(loaded.labels[uuid], _NAME), facts=facts)
+                for uuid, facts in beyond.facts.most_common(_MOST_LISTED)
+                if uuid in loaded.labels
+            ]
+            or None,
+            beyond_total=beyond.total or None,
+            events_left_out=events or None,
             nodes_left_out=found.entities_left_out or None,
             facts_left_out=facts_left_out or None,
             renamed=[clipped(label, _NAME) for label in loaded.renamed[:_MOST_LISTED]] or None,
@@ -149,7 +185,12 @@ class ScratchBridge(Reader):
                 caller,
                 seeds.group_ids,
                 empty=not seeds.entities,
-                note=" ".join(filter(None, (seeds.note, self._read_as(request.as_of, by_start=False)))) or None,
+                note=" ".join(
+                    filter(
+                        None, (seeds.note, known.note, self._read_as(request.as_of, request.known_at, by_start=False))
+                    )
+                )
+                or None,
             ),
         )
 
@@ -182,6 +223,58 @@ class ScratchBridge(Reader):
             uuid = person
         return await resolve_within(self._graph, visible, "entity", uuid)
 
+    async def _neighbourhood_known(
+        self, entity_uuids: Sequence[str], wanted: FactFilter, hops: int, max_entities: int, max_facts: int
+    ) -> Neighbourhood:
+        """As ``GraphWalks.neighbourhood`` in an earlier state of the record, in which corrected facts still connect."""
+        hop_of = dict.fromkeys(entity_uuids, 0)
+        facts: dict[str, Fact] = {}
+        total, left_out = 0, 0
+        for hop in range(hops + 1):
+            ring: Counter[str] = Counter()
+            for uuid in [one for one, at in hop_of.items() if at == hop]:
+                page = await self._graph.facts.connections(uuid, wanted, Window(limit=_FACTS_OF_ONE))
+                total += page.total - len(page.facts)
+                for fact in page.facts:
+                    if not fact.voided and fact.source_uuid != fact.target_uuid:
+                        facts[fact.uuid] = fact
+                        ring.update({fact.source_uuid, fact.target_uuid} - hop_of.keys())
+            if left_out or hop == hops:
+                break
+            entities = await self._graph.records.get_entities(list(ring), wanted.group_ids)
+            entities.sort(key=lambda one: (-ring[one.uuid], one.name, one.uuid))
+            room = max_entities + len(entity_uuids) - len(hop_of)
+            hop_of |= dict.fromkeys((one.uuid for one in entities[:room]), hop + 1)
+            left_out = len(entities) - len(entities[:room])
+        among = [one for one in facts.values() if {one.source_uuid, one.target_uuid} <= hop_of.keys()]
+        named = await self._as_known(among[:max_facts], wanted.group_ids, wanted.known_at)
+        reached = await self._graph.records.get_entities([one for one, at in hop_of.items() if at], wanted.group_ids)
+        return Neighbourhood(
+            entities=tuple(sorted(((one, hop_of[one.uuid]) for one in reached), key=lambda pair: pair[1])),
+            entities_left_out=left_out,
+            facts=tuple(named),
+            facts_total=len(among) + total,
+        )
+
+    async def _beyond(self, among: Sequence[Entity], wanted: FactFilter) -> "_Outside":
+        """What lies next to the loaded entities, in the present record."""
+        inside = {one.uuid for one in among}
+        if not inside:
+            return _Outside(0, Counter())
+        now = wanted.model_copy(update={"known_at": None, "by_reference_time": False})
+        around = await self._walks.neighbourhood(list(inside), now, 1, _AROUND, _AROUND * _FACTS_A_NODE)
+        ends = [{fact.source_uuid, fact.target_uuid} & inside for fact in around.facts]
+        facts = Counter(uuid for pair in ends if len(pair) == 1 for uuid in pair)
+        return _Outside(len(around.entities) + around.entities_left_out, facts)
+
+    async def _events(self, among: Sequence[Entity], wanted: FactFilter) -> int:
+        """How many facts that never hold, as events, lie between the loaded entities."""
+        if not among:
+            return 0
+        unlike = FactFilter(group_ids=wanted.group_ids, now=wanted.now, kinds=("event", "plan", "reading"))
+        found = await self._walks.neighbourhood([one.uuid for one in among], unlike, 0, 1, 1)
+        return found.facts_total
+
     def _put(
         self,
         opened: OpenGraph,
@@ -189,11 +282,12 @@ class ScratchBridge(Reader):
         found: Neighbourhood,
         now: datetime,
         as_of: datetime | None,
+        known_at: datetime | None,
     ) -> _Loaded:
         """Adds all or nothing; runs in a thread while the graph is locked."""
 
         def status(fact: Fact) -> str:
-            return status_of(fact, now, as_of)
+            return status_of(fact, now, as_of, known_at)
 
         entities = [*seeds, *(entity for entity, _ in found.entities)]
         labels, renamed = labels_for(entities, opened.graph)
@@ -214,7 +308,20 @@ def _with_facts_then(seeds: Seeds, found: Neighbourhood, zone: tzinfo, instant: 
     return replace(seeds, note=" ".join(filter(None, (seeds.note, told))))
 
 
-def _told(name: str, entities: int, found: Neighbourhood, loaded: _Loaded, hops: int, *, is_then: bool) -> str:
+def _asked(seeds: Seeds, request: LoadMemoryGraph) -> str:
+    starts = sorted(one.uuid for one in seeds.entities) if request.query is None else [request.query]
+    ended = "" if request.include_invalidated else ", only what holds now"
+    return f"{', '.join(starts)}; {request.hops} hops in {', '.join(seeds.group_ids)}{ended}"
+
+
+def _when(request: LoadMemoryGraph) -> str:
+    told = (("as of", request.as_of), ("as known at", request.known_at))
+    return ", ".join(f"{words} {at}" for words, at in told if at) or "now"
+
+
+def _told(
+    name: str, entities: int, found: Neighbourhood, loaded: _Loaded, hops: int, beyond: _Outside, *, is_then: bool
+) -> str:
     if not entities:
         return "Nothing was loaded: no entity fits the query. search_nodes shows what there is."
     told = f"Loaded {entities} entities and {len(found.facts)} facts within {hops} hop(s) into scratch graph {name!r}"
@@ -222,6 +329,8 @@ def _told(name: str, entities: int, found: Neighbourhood, loaded: _Loaded, hops:
         told += ", as they held then"
     if found.entities_left_out:
         told += f"; {found.entities_left_out} more entities did not fit, limit can be {LOADED_NODES.maximum:,}"
+    if beyond.total:
+        told += f"; {beyond.total} entities next to them were not loaded, see beyond, hops can be {LOADED_HOPS.maximum}"
     if loaded.renamed:
         told += f"; {len(loaded.renamed)} have a name that another has too, see renamed"
     return f"{told}. Memory is unchanged; changes go back only with commit_graph."

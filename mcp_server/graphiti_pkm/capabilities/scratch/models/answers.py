@@ -337,6 +337,8 @@ class CompareGraphsResponse(Answer):
     """Whether any list is incomplete."""
     node_counts: ComparisonCounts
     edge_counts: ComparisonCounts
+    cannot_know: list[str] | None = None
+    """What only one graph has, and the other may only not have loaded; it is in no list and no count."""
     nodes_only_in_graph: list[ComparedNode]
     nodes_only_in_other: list[ComparedNode]
     nodes_changed: list[ChangedNode]

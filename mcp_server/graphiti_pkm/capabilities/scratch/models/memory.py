@@ -6,6 +6,13 @@ from graphiti_pkm.core.model.answers import Answer, Attention, Scope
 from graphiti_pkm.core.model.records import FactKind
 
 
+class Beyond(Answer):
+    label: str
+    """A loaded entity."""
+    facts: int
+    """Its facts with entities that were not loaded."""
+
+
 class LoadMemoryResponse(Answer):
     message: str
     graph: str
@@ -24,6 +31,12 @@ class LoadMemoryResponse(Answer):
     nodes_left_out: int | None = None
     """Nodes of the last searched ring that were left out; farther nodes were not counted."""
     facts_left_out: int | None = None
+    beyond: list[Beyond] | None = None
+    """The loaded entities with most facts that lead out of the graph (at most 20)."""
+    beyond_total: int | None = None
+    """Entities next to the loaded ones that were not loaded."""
+    events_left_out: int | None = None
+    """Events, plans and readings among the loaded entities, which as_of leaves out."""
     renamed: list[str] | None = None
     """Labels that differ from the entity's name because another entity has the same (at most 20)."""
     scope: Scope

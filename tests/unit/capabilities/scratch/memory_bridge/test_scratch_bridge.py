@@ -52,7 +52,7 @@ async def test_another_persons_entity_is_not_found_and_nothing_is_made(world: Sc
         {"entity_uuids": ["not-a-uuid"]},
         {"entity_uuids": [f"{number:08x}" for number in range(51)]},
         {"query": "Anna", "limit": 1_001},
-        {"query": "Anna", "hops": 4},
+        {"query": "Anna", "hops": 11},
         {"query": "Anna", "graph": "x" * 200},
         {"query": "Anna", "as_of": "soon"},
     ],

@@ -1,0 +1,116 @@
+"""load_memory_graph says what it left out, and comparisons of loads know what they cannot know."""
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from tests.builders import at
+from tests.worlds.scratch_world import ScratchWorld
+
+from graphiti_pkm.capabilities.scratch.limits import ScratchEdge, ScratchNode
+from graphiti_pkm.capabilities.scratch.models.answers import CompareGraphsResponse
+from graphiti_pkm.capabilities.scratch.models.memory import LoadMemoryResponse
+from graphiti_pkm.capabilities.scratch.requests import CompareGraphs, LoadMemoryGraph
+from graphiti_pkm.core.model.access import LOCAL
+
+CHAIN = ["deploy", "overload", "failover", "outage", "complaints", "refunds"]
+
+
+@pytest.fixture
+def world() -> ScratchWorld:
+    return ScratchWorld(now=at(2026, 6))
+
+
+async def cause(world: ScratchWorld, *names: str, **more: Any) -> None:
+    for one, other in pairwise(names):
+        fact = {"source": one, "relation": "CAUSES", "target": other, **more}
+        await world.tell(f"{one} causes {other}.", fact)
+
+
+async def load(world: ScratchWorld, *names: str, **fields: Any) -> LoadMemoryResponse:
+    request = LoadMemoryGraph(entity_uuids=[world.uuid(name) for name in names], **fields)
+    return await world.reasoning.bridge.load_memory_graph(LOCAL, request)
+
+
+async def compared(world: ScratchWorld, graph: str = "then", other: str = "now") -> CompareGraphsResponse:
+    return await world.reasoning.comparing.compare_graphs(LOCAL, CompareGraphs(graph=graph, other=other))
+
+
+async def test_what_lies_beyond_is_named(world: ScratchWorld) -> None:
+    await cause(world, *CHAIN)
+    await cause(world, "failover", "page of the on-call")
+    loaded = await load(world, "deploy", hops=2)
+    assert (loaded.entities_loaded, loaded.beyond_total) == (3, 2)
+    assert [(one.label, one.facts) for one in loaded.beyond or ()] == [("failover", 2)]
+    assert "2 entities next to them were not loaded" in loaded.message
+    whole = await load(world, "deploy", hops=5)
+    assert (whole.entities_loaded, whole.beyond, whole.beyond_total) == (7, None, None)
+
+
+async def test_events_that_a_date_leaves_out_are_counted(world: ScratchWorld) -> None:
+    await cause(world, "deploy", "overload", valid_at="2026-01-01")
+    await cause(world, "deploy", "overload", kind="event", valid_at="2026-01-02")
+    loaded = await load(world, "deploy", as_of="2026-02-01")
+    assert (loaded.facts_loaded, loaded.events_left_out) == (1, 1)
+    assert (await load(world, "deploy")).events_left_out is None
+
+
+async def test_a_load_as_memory_knew_it_has_what_was_corrected_since(world: ScratchWorld) -> None:
+    await cause(world, *CHAIN, "churn")
+    before = world.clock.instant
+    world.clock.advance(days=1)
+    for one, other, right in (("deploy", "overload", "bad query"), ("outage", "complaints", "late mail")):
+        (wrong,) = [fact for fact in world.facts if fact.text == f"{one} causes {other}"]
+        told = {"source": right, "relation": "CAUSES", "target": other, "replaces": wrong.uuid, "change": "corrected"}
+        await world.tell(f"No, {right} causes {other}.", told)
+    world.clock.advance(days=1)
+    for graph, when in (("then", {"known_at": before.isoformat()}), ("now", {})):
+        await load(world, "failover", "complaints", hops=10, graph=graph, **when)
+    found = await compared(world)
+    assert sorted((one.source, one.target) for one in found.edges_only_in_graph) == [
+        ("deploy", "overload"),
+        ("outage", "complaints"),
+    ]
+    assert sorted((one.source, one.target) for one in found.edges_only_in_other) == [
+        ("bad query", "overload"),
+        ("late mail", "complaints"),
+    ]
+    assert (found.edges_changed, found.cannot_know) == ([], None)
+    for graph, when in (("then from one side", {"known_at": before.isoformat()}), ("now from one side", {})):
+        await load(world, "failover", hops=10, graph=graph, **when)
+    found = await compared(world, "then from one side", "now from one side")
+    (told,) = found.cannot_know or ()
+    assert (
+        "2 nodes and 2 edges that only 'then from one side' has" in told
+    )  # that load does not come to refunds and churn
+
+
+async def test_a_graph_that_was_cut_removes_nothing(world: ScratchWorld) -> None:
+    await cause(world, *CHAIN)
+    await load(world, "deploy", hops=5, graph="then")
+    await load(world, "deploy", hops=5, limit=3, graph="now")
+    found = await compared(world)
+    assert (found.equal, found.nodes_only_in_graph, found.edges_only_in_graph) == (False, [], [])
+    assert (found.node_counts.only_in_graph, found.edge_counts.only_in_graph) == (0, 0)
+    (told,) = found.cannot_know or ()
+    assert "3 nodes and 3 edges that only 'then' has" in told
+    await load(world, "deploy", hops=5, graph="now")
+    assert (await compared(world)).equal  # what a later load added is there
+    await load(world, "deploy", hops=2, graph="less")
+    assert (await compared(world, other="less")).cannot_know is not None
+
+
+async def test_what_was_only_written_otherwise_is_no_change(world: ScratchWorld) -> None:
+    for graph, day, kind, filled in (
+        ("then", "2026-11-18", "effect", {}),
+        ("now", "2026-11-18T00:00:00+00:00", "Effect", {"status": "current", "fact_uuids": ["1"]}),
+    ):
+        await world.draw(ScratchNode("outage", kind), graph=graph)
+        await world.draw(ScratchEdge("deploy", "outage", "causes", {"valid_at": day, **filled}), graph=graph)
+    assert (await compared(world)).equal
+    await world.draw(ScratchEdge("deploy", "outage", "causes", {"valid_at": "2026-11-19", "status": "past"}))
+    await world.draw(ScratchEdge("deploy", "outage", "causes", {"status": "current"}), graph="now")
+    await world.draw(ScratchNode("outage", "symptom"))
+    found = await compared(world, graph="default")
+    assert [one.name for one in found.edges_changed[0].differences] == ["valid_at", "status"]
+    assert [one.name for one in found.nodes_changed[0].differences] == ["type"]
