@@ -43,6 +43,7 @@ def scratch_arguments(entity: str) -> dict[str, dict[str, Any]]:
         "shortest_path": _ENDS,
         "all_paths": _ENDS,
         "impact_of_removal": {"node": "Tom"},
+        "common_causes": {"target": "Tom"},
         "import_graph": {"format": "csv", "content": "source,target,relation\nTom,Heron,KNOWS\n"},
         "export_graph": {"format": "json"},
         "load_memory_graph": {"entity_uuids": [entity]},

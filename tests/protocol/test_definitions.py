@@ -313,7 +313,7 @@ async def test_the_default_is_the_toolset_memory_with_at_most_eighteen_tools() -
 def test_no_tool_reprocesses_episodes_or_adds_instructions_alone_and_communities_are_off_by_default() -> None:
     refused = re.compile("reprocess|reindex|extract|cluster|instruction", re.IGNORECASE)
     assert [name for name in TOOLS if refused.search(name)] == []
-    assert [name for name in TOOLS if "communit" in name] == ["build_communities", "communities"]
+    assert [name for name in TOOLS if "communit" in name] == ["build_communities"]
     assert not {"build_communities", "communities"} & {tool.name for tool in TOOLSETS[0].tools}
     assert {"get_entity_connections", "get_entity_timeline"} <= set(TOOLS)
 

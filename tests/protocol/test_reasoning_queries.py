@@ -181,11 +181,20 @@ async def test_components_are_weak_or_strong_the_largest_first(client: Client) -
 async def test_cycles_are_bounded_and_the_shortest_come_first(client: Client) -> None:
     await f5(client)
     none = await ask(client, "find_cycles")
-    assert (none["cycles"], none["has_cycles"]) == ([], False)
+    assert (none["cycles"], none["has_cycles"], none["total"]) == ([], False, 0)
+    assert (none["breaking_edges"], none["breaking_edges_are_fewest"]) == ([], True)
     await draw(client, [("a", "b", "one"), ("b", "a", "other")])
     one = await ask(client, "find_cycles")
     assert (one["cycles"], one["has_cycles"], one["count"], one["truncated"]) == ([["a", "b"]], True, 1, False)
+    assert (one["total"], one["breaking_edges_total"], one["breaking_edges_are_fewest"]) == (1, 1, True)
     assert (await ask(client, "find_cycles", relation="one"))["has_cycles"] is False
+    await draw(client, [("b", "c"), ("c", "a"), ("b", "d"), ("d", "a")])
+    three = await ask(client, "find_cycles", limit=1)
+    assert (three["count"], three["total"], three["truncated"]) == (1, 3, True)
+    assert three["reason"] == "There are 3 cycles; these are the shortest."
+    assert three["breaking_edges"] == [{"source": "a", "target": "b"}]
+    for end in ("c", "d"):
+        await ask(client, "remove_node", label=end)
     longer = await ask(client, "find_cycles", max_length=1)
     assert (longer["has_cycles"], longer["cycles"], longer["truncated"]) == (True, [["a", "b"]], True)
     assert longer["reason"].startswith("This is some cycle of the graph")
@@ -193,6 +202,8 @@ async def test_cycles_are_bounded_and_the_shortest_come_first(client: Client) ->
     many = await ask(client, "find_cycles")
     assert (many["count"], many["truncated"]) == (100, True)
     assert [len(cycle) for cycle in many["cycles"]] == [2] * 46 + [3] * 54
+    assert (many["total"], many["reason"]) == (None, "There are at least 10,000 cycles; these are the shortest.")
+    assert many["breaking_edges_total"] == 46
 
 
 async def test_a_reduction_lists_what_would_go_and_takes_it_out_only_if_asked(client: Client) -> None:

@@ -30,6 +30,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "subgraph": {"nodes": LABELS[:500]},
     "shortest_path": ENDS,
     "all_paths": ENDS,
+    "common_causes": {"target": ENDS["target"]},
     "impact_of_removal": {"node": HUB},
     "transitive_reduction": {"relation": "leads to"},
     "export_graph": {"format": "json"},

@@ -22,7 +22,7 @@ async def test_an_impact_tells_what_a_removal_would_cut_off_and_removes_nothing(
     await draw(client, F6, ["Island"])
     found = await ask(client, "impact_of_removal", node="AuthService")
     assert found["newly_unreachable"] == [
-        {"source": "LoginController", "lost": ["UserRepository", "PostgresDB"], "lost_total": 2}
+        {"sources": ["LoginController"], "sources_total": 1, "lost": ["UserRepository", "PostgresDB"], "lost_total": 2}
     ]
     assert (found["components_before"], found["components_after"]) == (2, 3)
     assert (found["parts"], found["parts_sizes"]) == ([["UserRepository", "PostgresDB"], ["LoginController"]], [2, 1])
@@ -43,7 +43,9 @@ async def test_what_can_be_reached_another_way_is_not_lost(client: Client) -> No
     await draw(client, many)
     found = await ask(client, "impact_of_removal", node="hub", limit=3)
     assert (len(found["dependents"]), found["dependents_total"], found["truncated"]) == (3, 120, True)
-    assert (len(found["newly_unreachable"]), found["newly_unreachable_total"]) == (3, 100)
+    (lost,) = found["newly_unreachable"]  # all lose the same: it is said once
+    assert (len(lost["sources"]), lost["sources_total"], lost["lost"]) == (3, 100, ["end"])
+    assert found["newly_unreachable_total"] == 100
     assert found["note"] == "What becomes unreachable was looked at for the 100 nearest dependents."
 
 
@@ -115,11 +117,53 @@ async def test_bridges_are_told_with_the_direction_they_have(client: Client) -> 
 async def test_communities_are_the_clusters_of_a_graph_whichever_way_its_edges_point(client: Client) -> None:
     cliques = [(f"{name}{one}", f"{name}{other}") for name in "xyz" for one, other in combinations(range(5), 2)]
     await draw(client, [*cliques, ("x0", "y0"), ("y1", "z1"), ("z2", "x2")])
-    found = await ask(client, "communities")
-    assert sorted(map(sorted, found["communities"])) == [[f"{name}{number}" for number in range(5)] for name in "xyz"]
+    found = await ask(client, "connected_components", mode="communities")
+    assert await ask(client, "communities") == found  # by its former name
+    assert sorted(map(sorted, found["components"])) == [[f"{name}{number}" for number in range(5)] for name in "xyz"]
     assert (found["sizes"], found["count"], found["truncated"]) == ([5, 5, 5], 3, False)
     assert found["modularity"] == pytest.approx(0.5758, abs=1e-4)
     assert (await ask(client, "communities", limit=1))["truncated"] is True
+
+
+async def test_communities_of_a_relation_leave_out_who_has_no_edge_of_it(client: Client) -> None:
+    await draw(client, [("a", "b", "cites"), ("b", "c", "cites"), ("d", "e", "knows")], ["alone"])
+    found = await ask(client, "connected_components", mode="communities", relation="cites")
+    assert (sorted(map(sorted, found["components"])), found["left_out"]) == ([["a", "b", "c"]], 3)
+    whole = await ask(client, "connected_components", mode="communities")
+    assert (whole["count"], whole["left_out"]) == (3, None)
+
+
+async def test_an_impact_is_that_of_one_relation_and_knows_who_is_next_to_it(client: Client) -> None:
+    calls = [("app", "api", "calls"), ("api", "auth", "calls"), ("auth", "db", "calls"), ("job", "db", "calls")]
+    await draw(client, [*calls, ("docs", "auth", "mentions"), ("tests", "docs", "mentions")])
+    every = await ask(client, "impact_of_removal", node="auth")
+    assert (every["dependents_total"], every["direct_dependents"]) == (4, 2)
+    found = await ask(client, "impact_of_removal", node="auth", relation="calls")
+    assert (found["dependents"], found["direct_dependents"]) == (["api", "app"], 1)
+    assert (found["dependencies"], found["direct_dependencies"]) == (["db"], 1)
+    assert [one["sources"] for one in found["newly_unreachable"]] == [["api", "app"]]
+    await draw(client, [("app", "db", "calls")])
+    on_db = await ask(client, "impact_of_removal", node="auth", relation="calls", target="db")
+    assert [(one["sources"], one["lost"]) for one in on_db["newly_unreachable"]] == [(["api"], ["db"])]
+    assert "No edge" in error_of(await client.call_tool("impact_of_removal", {"node": "auth", "relation": "cites"}))
+
+
+async def test_common_causes_are_the_roots_what_most_ways_pass_and_the_best_cut(client: Client) -> None:
+    ways = [("deploy", "overload"), ("promo", "overload"), ("overload", "failover"), ("bad disk", "failover")]
+    await draw(
+        client, [*ways, ("failover", "outage"), ("overload", "queue"), ("queue", "outage"), ("outage", "refunds")]
+    )
+    found = await ask(client, "common_causes", target="Outage")
+    assert (found["roots"], found["roots_total"], found["ways"]) == (["deploy", "promo", "bad disk"], 3, 5)
+    assert [(one["label"], one["share"]) for one in found["through"]] == [
+        ("overload", 0.8),
+        ("failover", 0.6),
+        ("queue", 0.4),
+    ]
+    assert sorted(found["smallest_cut"]) == ["bad disk", "overload"]
+    root = await ask(client, "common_causes", target="deploy")
+    assert (root["roots"], root["ways"], root["smallest_cut"]) == ([], 0, [])
+    assert "Nothing leads to it" in root["note"]
 
 
 async def test_default_answers_about_5000_nodes_are_bounded(client: Client) -> None:

@@ -197,6 +197,7 @@ async def reasoning(door: AccessGate) -> None:  # noqa: PLR0915 one story, read 
     for ends in (("Web", "Disk"), ("Disk", "Web"), ("Mail", "Web"), ("Web", "Web")):
         await call("shortest_path", source=ends[0], target=ends[1])
         await call("all_paths", source=ends[0], target=ends[1], undirected=True, max_length=5)
+    await call("common_causes", target="Disk")
     await call("shortest_path", source="Web", target="Disk", weight="weight")
     await call("impact_of_removal", node="Store")
     await call("connected_components", mode="strong")

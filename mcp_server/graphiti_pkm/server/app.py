@@ -26,7 +26,15 @@ from graphiti_pkm.server.tools.call_log import CallLog, answer_internal_errors
 from graphiti_pkm.server.tools.guard import error_result, guarded
 from graphiti_pkm.server.tools.instructions import INSTEAD_OF_READ_GRAPH, READ_GRAPH, build_instructions
 from graphiti_pkm.server.tools.prompts import build_prompts
-from graphiti_pkm.server.tools.registry import TOOLSETS, known_tools, narrowed, permitted, select, unshown_marks
+from graphiti_pkm.server.tools.registry import (
+    TOOLSETS,
+    current,
+    known_tools,
+    narrowed,
+    permitted,
+    select,
+    unshown_marks,
+)
 from graphiti_pkm.server.tools.request_limits import RequestLimits
 from graphiti_pkm.server.tools.resources import add_resources
 from graphiti_pkm.server.tools.texts import only_naming
@@ -104,7 +112,8 @@ class MemoryServer(MCPServer[Backend]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Backend, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Call a tool that is available to this request."""
+        """Call a tool that is available to this request, also by a former name."""
+        name, arguments = current(name, arguments)
         request = context.request_context.request if context else None
         try:
             offered = self._offered(request)

@@ -46,6 +46,8 @@ class Capability:
     """
     tools: Mapping[str, tuple[ToolSpec, ...]] = field(default_factory=dict)
     """The tools of each toolset."""
+    former: Mapping[str, tuple[str, Mapping[str, object]]] = field(default_factory=dict)
+    """By a former name of a tool, which is still accepted: its name now, and the arguments that the name stood for."""
     prompts: tuple[PromptLine, ...] = ()
     """Prompts that a person can choose in the client."""
     only_with: str | None = None

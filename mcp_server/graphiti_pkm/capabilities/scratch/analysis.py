@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from graphiti_pkm.capabilities.scratch.matching.matching import Match, shown
 from graphiti_pkm.capabilities.scratch.models.analysis import (
     AllPathsResponse,
-    BetweennessResponse,
     BridgesResponse,
-    CommunitiesResponse,
+    CausesResponse,
     ComponentsResponse,
     CyclesResponse,
     DegreeRanking,
@@ -22,6 +21,7 @@ from graphiti_pkm.capabilities.scratch.models.analysis import (
     ImpactResponse,
     LabelPair,
     LostNodes,
+    PassedNode,
     RankingsResponse,
     ReductionResponse,
     RelationEdge,
@@ -30,9 +30,8 @@ from graphiti_pkm.capabilities.scratch.models.analysis import (
 from graphiti_pkm.capabilities.scratch.pages import ROOM, fitting
 from graphiti_pkm.capabilities.scratch.requests import (
     AllPaths,
-    BetweennessCentrality,
     Bridges,
-    Communities,
+    CommonCauses,
     ConnectedComponents,
     DegreeCentrality,
     FindCycles,
@@ -49,6 +48,7 @@ from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, Unavailable
 
 if TYPE_CHECKING:  # rustworkx and NumPy are loaded with the first graph
+    from graphiti_pkm.capabilities.scratch.algorithms.view import View
     from graphiti_pkm.capabilities.scratch.graphs.edges import Edge
     from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
 if TYPE_CHECKING:
@@ -60,6 +60,11 @@ MOST_DEPENDENTS = 100
 _DECIMALS = 6
 _CYCLE_LISTED = 8
 _TRIES = 3
+_MOST_COUNTED = 10_000
+"""Cycles that are counted if there are more than are listed."""
+_MANY_WAYS = 2**53
+"""Larger numbers are not exact in every client."""
+_ALONG = " Edges are followed from cause to effect; in a graph of what depends on what use impact_of_removal."
 _MOST_LENGTHS = 20
 """Lengths of longer paths that are listed."""
 _HALF, _QUARTER = ROOM // 2, ROOM // 4
@@ -143,16 +148,25 @@ class ScratchAnalysis:
         )
 
     async def pagerank(self, caller: Caller, request: Pagerank) -> RankingsResponse:
-        """Nodes by PageRank."""
+        """Nodes by PageRank or betweenness."""
+        if request.by == "betweenness":
+            return await self._betweenness(caller, request)
         taken = await self._snapshots.take(
-            caller, request.graph, weight=request.weight, relation=request.relation, gathered="sum"
+            caller,
+            request.graph,
+            weight=request.weight,
+            relation=request.relation,
+            gathered="sum",
+            undirected=bool(request.undirected),
         )
         scores = await asyncio.to_thread(_analyses().ranks, taken.view)
         ranked = _fit(taken.labels.ranked(scores, request.top_n))
         return RankingsResponse(rankings=ranked, total=len(scores), truncated=len(scores) > len(ranked))
 
     async def connected_components(self, caller: Caller, request: ConnectedComponents) -> ComponentsResponse:
-        """Weakly or strongly connected components, the largest first."""
+        """Weakly or strongly connected components, or communities, the largest first."""
+        if request.mode == "communities":
+            return await self._communities(caller, request)
         taken = await self._snapshots.take(caller, request.graph, relation=request.relation)
         found = await asyncio.to_thread(_analyses().components, taken.view, strong=request.mode == "strong")
         listed, all_shown = taken.labels.parts(found[: request.limit])
@@ -167,19 +181,34 @@ class ScratchAnalysis:
         """Simple cycles, the shortest first."""
         taken = await self._snapshots.take(caller, request.graph, relation=request.relation)
         outcome = await self._snapshots.run(
-            caller, "cycles", taken.view, most=request.limit + 1, longest=request.max_length
+            caller,
+            "cycles",
+            taken.view,
+            longest=request.max_length,
+            most_cycles=request.limit,
+            most_counted=_MOST_COUNTED,
         )
-        some, *found = outcome.finds or [[]]
+        told = {name: value for one in outcome.finds for name, value in one.items()}  # the last of each name
+        some, breaking, counted = told.get("some"), told.get("breaking", []), told.get("counted")
+        found = [one["cycle"] for one in outcome.finds if "cycle" in one]
         reason = None
         if some and not found:  # the search found no cycle within its limits, although one exists
             found = [some]
             reason = "This is some cycle of the graph; none was found in the bounds of time and length."
         cycles, all_shown = taken.labels.groups(found)
+        if reason is None and counted is not None and counted > len(found):
+            number = f"are {counted:,}" if told["is_all"] else f"are at least {counted:,}"
+            reason = f"There {number} cycles; these are the shortest."
+        edges = _fit([_pair(taken.labels, *edge) for edge in breaking[: request.limit]], _QUARTER)
         return CyclesResponse(
             cycles=cycles,
             has_cycles=bool(some),
             count=len(cycles),
-            truncated=outcome.is_truncated or not all_shown or reason is not None,
+            total=counted if told.get("is_all") else None,
+            breaking_edges=edges,
+            breaking_edges_total=len(breaking),
+            breaking_edges_are_fewest=told.get("is_fewest", not breaking),
+            truncated=outcome.is_truncated or not all_shown or reason is not None or len(edges) < len(breaking),
             reason=reason or self._snapshots.why(outcome, "cycles", request.limit, all_shown=all_shown),
         )
 
@@ -214,16 +243,16 @@ class ScratchAnalysis:
         told = _fit(ranked[: request.top_n])
         return DegreesResponse(rankings=told, total=len(ranked), truncated=len(ranked) > len(told))
 
-    async def betweenness_centrality(self, caller: Caller, request: BetweennessCentrality) -> BetweennessResponse:
+    async def _betweenness(self, caller: Caller, request: Pagerank) -> RankingsResponse:
         """Nodes by the share of shortest paths that pass through them."""
         taken = await self._snapshots.take(
-            caller, request.graph, relation=request.relation, undirected=request.undirected
+            caller, request.graph, relation=request.relation, undirected=request.undirected is not False
         )
         found = self._snapshots.best(await self._snapshots.run(caller, "betweenness", taken.view))
         total, counted = taken.view.n, found["counted"]
         note = f"Estimated: paths were counted from {counted:,} of {total:,} nodes, drawn at random."
         ranked = _fit(taken.labels.ranked(found["scores"], request.top_n))
-        return BetweennessResponse(
+        return RankingsResponse(
             rankings=ranked,
             total=total,
             truncated=total > len(ranked),
@@ -232,13 +261,19 @@ class ScratchAnalysis:
 
     async def impact_of_removal(self, caller: Caller, request: ImpactOfRemoval) -> ImpactResponse:
         """The effects of removing a node, which is not removed."""
-        taken = await self._snapshots.take(caller, request.graph, (request.node,))
+        texts = (request.node, *([request.target] if request.target else []))
+        taken = await self._snapshots.take(caller, request.graph, texts, relation=request.relation)
         outcome = await self._snapshots.run(
-            caller, "removal", taken.view, node=taken.nodes[0], most_dependents=MOST_DEPENDENTS
+            caller,
+            "removal",
+            taken.view,
+            node=taken.nodes[0],
+            most_dependents=MOST_DEPENDENTS,
+            target=taken.nodes[1] if request.target else None,
         )
         self._snapshots.best(outcome)  # raises if there is no result
         whole, *more = outcome.finds
-        lost: list[tuple[int, list[int]]] = more[0]["lost"] if more else []
+        lost = _by_loss(more[0]["lost"] if more else [])
         labels, match = taken.labels, taken.matches[0]
         parts, all_shown = labels.parts(whole["parts"][: request.limit], _QUARTER)
         dependents, dependencies = (
@@ -248,27 +283,64 @@ class ScratchAnalysis:
         is_cut = (
             len(whole["parts"]) > request.limit
             or not all_shown
-            or any(one.lost_total > len(one.lost) for one in cut_off)
+            or any(one.lost_total > len(one.lost) or one.sources_total > len(one.sources) for one in cut_off)
         )
         return ImpactResponse(
             node_matched=match.label,
             node_similarity=_similarity(match),
             newly_unreachable=cut_off,
-            newly_unreachable_total=len(lost),
+            newly_unreachable_total=sum(len(one) for one, _ in lost),
             components_before=whole["components_before"],
             components_after=whole["components_after"],
             parts=parts,
             parts_sizes=[len(part) for part in whole["parts"][: len(parts)]],
             dependents=dependents,
             dependents_total=len(whole["dependents"]),
+            direct_dependents=whole["direct_dependents"],
             dependencies=dependencies,
             dependencies_total=len(whole["dependencies"]),
+            direct_dependencies=whole["direct_dependencies"],
             truncated=is_cut
             or not more
             or len(cut_off) < len(lost)
             or len(dependents) < len(whole["dependents"])
             or len(dependencies) < len(whole["dependencies"]),
-            note=_looked_at(len(whole["dependents"]), was_in_time=bool(more)),
+            note=_looked_at(0 if request.target else len(whole["dependents"]), was_in_time=bool(more)),
+        )
+
+    async def common_causes(self, caller: Caller, request: CommonCauses) -> CausesResponse:
+        """What leads to a node, what most ways to it pass, and the fewest nodes that cut them all."""
+        taken = await self._snapshots.take(caller, request.graph, (request.target,), relation=request.relation)
+        found = self._snapshots.best(await self._snapshots.run(caller, "causes_of", taken.view, target=taken.nodes[0]))
+        labels, match, most = taken.labels, taken.matches[0], request.limit
+        sources, cut = (labels.some_of(found[what], most, _QUARTER) for what in ("sources", "cut"))
+        through = _fit(
+            [
+                PassedNode(label=labels.of(node), share=round(share, _DECIMALS))
+                for node, share in found["shares"][:most]
+            ],
+            _QUARTER,
+        )
+        notes = []
+        if not sources:
+            notes.append("Nothing leads to it, or only what it leads to itself." + _ALONG)
+        if found["has_cycles"]:
+            notes.append("There are cycles on the ways: each counts as one node, find_cycles lists them.")
+        return CausesResponse(
+            target_matched=match.label,
+            target_similarity=_similarity(match),
+            roots=sources,
+            roots_total=len(found["sources"]),
+            ways=found["ways"] if found["ways"] < _MANY_WAYS else None,
+            through=through,
+            through_total=len(found["shares"]),
+            smallest_cut=cut,
+            smallest_cut_total=len(found["cut"]),
+            truncated=any(
+                len(shown) < len(found[what])
+                for shown, what in ((sources, "sources"), (through, "shares"), (cut, "cut"))
+            ),
+            note=" ".join(notes) or None,
         )
 
     async def bridges(self, caller: Caller, request: Bridges) -> BridgesResponse:
@@ -277,9 +349,7 @@ class ScratchAnalysis:
         points, pairs = await asyncio.to_thread(_analyses().cut_points, taken.view)
         labels = taken.labels
         cut = labels.some_of(points, request.limit, _QUARTER)
-        told = _fit(
-            [LabelPair(source=labels.of(one), target=labels.of(other)) for one, other in pairs[: request.limit]], _HALF
-        )
+        told = _fit([_pair(labels, one, other) for one, other in pairs[: request.limit]], _HALF)
         return BridgesResponse(
             articulation_points=cut,
             articulation_points_total=len(points),
@@ -288,20 +358,22 @@ class ScratchAnalysis:
             truncated=len(cut) < len(points) or len(told) < len(pairs),
         )
 
-    async def communities(self, caller: Caller, request: Communities) -> CommunitiesResponse:
+    async def _communities(self, caller: Caller, request: ConnectedComponents) -> ComponentsResponse:
         """Communities by modularity."""
         taken = await self._snapshots.take(
             caller, request.graph, weight=request.weight, relation=request.relation, gathered="sum"
         )
         outcome = await self._snapshots.run(caller, "communities", taken.view)
         found = self._snapshots.best(outcome)
-        groups = _grouped(found["numbers"])
+        lonely = _without_edges(taken.view) if request.relation is not None else set()
+        groups = [part for part in _grouped(found["numbers"]) if not lonely.issuperset(part)]
         listed, all_shown = taken.labels.parts(groups[: request.limit])
-        return CommunitiesResponse(
-            communities=listed,
+        return ComponentsResponse(
+            components=listed,
             sizes=[len(one) for one in groups[: len(listed)]],
             count=len(groups),
             modularity=round(found["modularity"], _DECIMALS),
+            left_out=len(lonely) or None,
             truncated=outcome.is_truncated or len(groups) > request.limit or not all_shown,
             reason=self._snapshots.why(outcome, "communities", request.limit, all_shown=True),
         )
@@ -322,8 +394,29 @@ def _fit(told: Sequence[_Told], room: int = ROOM) -> list[_Told]:
     return list(told[: fitting(told, room)])
 
 
-def _lost(labels: Labels, source: int, gone: Sequence[int], limit: int) -> LostNodes:
-    return LostNodes(source=labels.of(source), lost=labels.some_of(gone, limit, _QUARTER // 2), lost_total=len(gone))
+def _without_edges(view: "View") -> set[int]:
+    return set(range(view.n)) - set(view.sources.tolist()) - set(view.targets.tolist())
+
+
+def _by_loss(lost: Sequence[tuple[int, Sequence[int]]]) -> list[tuple[list[int], Sequence[int]]]:
+    """Dependents that lose the same nodes, together."""
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for dependent, gone in lost:
+        groups.setdefault(tuple(gone), []).append(dependent)
+    return [(dependents, gone) for gone, dependents in groups.items()]
+
+
+def _lost(labels: Labels, sources: Sequence[int], gone: Sequence[int], limit: int) -> LostNodes:
+    return LostNodes(
+        sources=labels.some_of(sources, limit, _QUARTER // 4),
+        sources_total=len(sources),
+        lost=labels.some_of(gone, limit, _QUARTER // 4),
+        lost_total=len(gone),
+    )
+
+
+def _pair(labels: Labels, source: int, target: int) -> LabelPair:
+    return LabelPair(source=labels.of(source), target=labels.of(target))
 
 
 def _ends(matches: Sequence[Match]) -> dict[str, Any]:

@@ -8,10 +8,9 @@ from graphiti_pkm.capabilities.scratch.tools import (
     add_node,
     add_nodes,
     all_paths,
-    betweenness_centrality,
     bridges,
     commit_graph,
-    communities,
+    common_causes,
     compare_graphs,
     connected_components,
     degree_centrality,
@@ -47,6 +46,10 @@ CAPABILITY = Capability(
     name="scratch",
     assembly="graphiti_pkm.capabilities.scratch.assembly",
     only_with="reasoning",
+    former={
+        "betweenness_centrality": ("pagerank", {"by": "betweenness"}),
+        "communities": ("connected_components", {"mode": "communities"}),
+    },
     tools={
         # Scratch graphs are temporary and belong to the caller, so that a contributor may also remove things from them.
         "reasoning": (
@@ -74,10 +77,9 @@ CAPABILITY = Capability(
             _tool(find_cycles, "Find Cycles"),
             _tool(transitive_reduction, "Transitive Reduction", DELETES, permitted_to="contributor"),
             _tool(degree_centrality, "Degree Centrality"),
-            _tool(betweenness_centrality, "Betweenness Centrality"),
             _tool(impact_of_removal, "Impact Of Removal"),
+            _tool(common_causes, "Common Causes"),
             _tool(bridges, "Bridges"),
-            _tool(communities, "Communities"),
             _tool(import_graph, "Import Graph", WRITES_IDEMPOTENT),
             _tool(export_graph, "Export Graph"),
             _tool(load_memory_graph, "Load Memory Graph", WRITES_IDEMPOTENT),

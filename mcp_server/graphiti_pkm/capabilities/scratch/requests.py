@@ -173,18 +173,22 @@ class AllPaths(Request):
 
 
 class Pagerank(Request):
+    by: Literal["pagerank", "betweenness"] = "pagerank"
     graph: Graph = DEFAULT_GRAPH
     top_n: Top = SCRATCH_TOP.default
     weight: Weight = None
     relation: Relation = None
+    undirected: Annotated[bool | None, Field(description="left out: only for betweenness")] = None
 
 
 class ConnectedComponents(Request):
     graph: Graph = DEFAULT_GRAPH
     mode: Annotated[
-        Literal["weak", "strong"], Field(description="strong = nodes that reach each other along edges")
+        Literal["weak", "strong", "communities"],
+        Field(description="strong = nodes that reach each other; communities = groups with most edges inside"),
     ] = "weak"
     limit: Items = SCRATCH_ITEMS.default
+    weight: Weight = None
     relation: Relation = None
 
 
@@ -208,29 +212,24 @@ class DegreeCentrality(Request):
     relation: Relation = None
 
 
-class BetweennessCentrality(Request):
-    graph: Graph = DEFAULT_GRAPH
-    top_n: Top = SCRATCH_TOP.default
-    relation: Relation = None
-    undirected: Annotated[bool, Field(description="false = follow the direction of edges")] = True
-
-
 class ImpactOfRemoval(Request):
     node: Label
+    relation: Relation = None
+    target: Annotated[Label | None, Field(description="only who loses this")] = None
     graph: Graph = DEFAULT_GRAPH
-    limit: Items = SCRATCH_ITEMS.default
+    limit: Items = 15
+
+
+class CommonCauses(Request):
+    target: Label
+    relation: Relation = None
+    graph: Graph = DEFAULT_GRAPH
+    limit: Items = 15
 
 
 class Bridges(Request):
     graph: Graph = DEFAULT_GRAPH
     limit: Items = SCRATCH_ITEMS.default
-    relation: Relation = None
-
-
-class Communities(Request):
-    graph: Graph = DEFAULT_GRAPH
-    limit: Items = SCRATCH_ITEMS.default
-    weight: Weight = None
     relation: Relation = None
 
 

@@ -4,9 +4,8 @@ from typing import TYPE_CHECKING
 
 from graphiti_pkm.capabilities.scratch.models.analysis import (
     AllPathsResponse,
-    BetweennessResponse,
     BridgesResponse,
-    CommunitiesResponse,
+    CausesResponse,
     ComponentsResponse,
     CyclesResponse,
     DegreesResponse,
@@ -53,10 +52,9 @@ if TYPE_CHECKING:  # services are loaded after the tools are listed, requests on
         AddNode,
         AddNodes,
         AllPaths,
-        BetweennessCentrality,
         Bridges,
         CommitGraph,
-        Communities,
+        CommonCauses,
         CompareGraphs,
         ConnectedComponents,
         DegreeCentrality,
@@ -252,17 +250,18 @@ async def all_paths(call: Call, request: "AllPaths") -> AllPathsResponse:
 
 
 async def pagerank(call: Call, request: "Pagerank") -> RankingsResponse:
-    """Rank nodes by PageRank: pointed to by many, or by those that are.
+    """Rank nodes by PageRank (pointed to by many, or by those that are) or by how many shortest paths pass them.
 
-    Use for what everything rests on; for plain counts use degree_centrality instead.
+    Use for what everything rests on, by=betweenness for what joins clusters; for plain counts use degree_centrality
+    instead.
     """
     return await reasoning_of(call).analysis.pagerank(call.caller, request)
 
 
 async def connected_components(call: Call, request: "ConnectedComponents") -> ComponentsResponse:
-    """List the connected parts of a scratch graph, the largest first.
+    """List the connected parts of a scratch graph, or the groups inside them, the largest first.
 
-    Use for isolated clusters; for groups inside a part use communities instead.
+    Use for isolated clusters, topics or modules; for what joins them use bridges instead.
     """
     return await reasoning_of(call).analysis.connected_components(call.caller, request)
 
@@ -292,15 +291,6 @@ async def degree_centrality(call: Call, request: "DegreeCentrality") -> DegreesR
     return await reasoning_of(call).analysis.degree_centrality(call.caller, request)
 
 
-async def betweenness_centrality(call: Call, request: "BetweennessCentrality") -> BetweennessResponse:
-    """Rank nodes by how many shortest paths pass them.
-
-    Use for what joins clusters; for what the graph falls apart without use bridges instead. Above 1,000 nodes
-    estimated.
-    """
-    return await reasoning_of(call).analysis.betweenness_centrality(call.caller, request)
-
-
 async def impact_of_removal(call: Call, request: "ImpactOfRemoval") -> ImpactResponse:
     """Show what a scratch graph loses with a node: who depends on it, what falls apart.
 
@@ -309,20 +299,20 @@ async def impact_of_removal(call: Call, request: "ImpactOfRemoval") -> ImpactRes
     return await reasoning_of(call).analysis.impact_of_removal(call.caller, request)
 
 
+async def common_causes(call: Call, request: "CommonCauses") -> CausesResponse:
+    """Get what leads to a node: its sources, what most ways to it pass, the fewest nodes that cut them all.
+
+    Use for root causes and the best fix; for what follows from a node use impact_of_removal instead.
+    """
+    return await reasoning_of(call).analysis.common_causes(call.caller, request)
+
+
 async def bridges(call: Call, request: "Bridges") -> BridgesResponse:
     """List the nodes and edges without which a scratch graph falls apart, whichever way edges point.
 
     Use for single points of failure; for one node use impact_of_removal instead.
     """
     return await reasoning_of(call).analysis.bridges(call.caller, request)
-
-
-async def communities(call: Call, request: "Communities") -> CommunitiesResponse:
-    """Group nodes so that most edges lie inside groups, the largest first.
-
-    Use for topics or modules; for parts without any edge between them use connected_components instead.
-    """
-    return await reasoning_of(call).analysis.communities(call.caller, request)
 
 
 async def import_graph(call: Call, request: "ImportGraph") -> ImportGraphResponse:

@@ -1,8 +1,9 @@
 """The capabilities of this product and the toolsets of their tools. A new one is an import and a place here."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 from graphiti_pkm.capabilities.compat.capability import CAPABILITY as COMPAT
 from graphiti_pkm.capabilities.curation.capability import CAPABILITY as CURATION
@@ -61,6 +62,16 @@ TOOLSETS: tuple[Toolset, ...] = tuple(
 )
 
 
+FORMER = {name: now for capability in CAPABILITIES for name, now in capability.former.items()}
+"""Tools that have joined others, with their names now; they are accepted and not listed."""
+
+
+def current(name: str, arguments: Mapping[str, object]) -> tuple[str, dict[str, Any]]:
+    """The name of a tool today, and what to call it with."""
+    now, more = FORMER.get(name, (name, {}))
+    return now, {**more, **arguments}
+
+
 def known_tools(toolsets: Sequence[Toolset] = TOOLSETS) -> frozenset[str]:
     """The names of all tools, enabled or not."""
     return frozenset(tool.name for toolset in toolsets for tool in toolset.tools)
@@ -76,12 +87,13 @@ def select(settings: Settings, toolsets: Sequence[Toolset] = TOOLSETS) -> tuple[
     _must_be_known("toolsets", settings.toolsets, [toolset.name for toolset in toolsets])
     _must_fit_together([toolset for toolset in toolsets if toolset.name in settings.toolsets])
     chosen = [tool for toolset in toolsets if toolset.name in settings.toolsets for tool in toolset.tools]
-    _must_be_known("tools", settings.tools, [tool.name for tool in chosen])
-    _must_be_known("exclude_tools", settings.exclude_tools, sorted(known_tools(toolsets)))
+    wanted = [current(name, {})[0] for name in settings.tools]
+    _must_be_known("tools", wanted, [tool.name for tool in chosen])
+    _must_be_known("exclude_tools", settings.exclude_tools, sorted(known_tools(toolsets) | FORMER.keys()))
     kept = tuple(
         tool
         for tool in chosen
-        if (not settings.tools or tool.name in settings.tools)
+        if (not wanted or tool.name in wanted)
         and tool.name not in settings.exclude_tools
         and not (settings.read_only and tool.writes)
     )

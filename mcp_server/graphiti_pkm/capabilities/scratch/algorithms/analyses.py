@@ -6,11 +6,14 @@ process (see ``jobs.py``) and yield JSON values.
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import islice
 from typing import Any
 
 from graphiti_pkm.capabilities.scratch.algorithms import communities as louvain
 from graphiti_pkm.capabilities.scratch.algorithms import ranking
-from graphiti_pkm.capabilities.scratch.algorithms.impact import impact, newly_unreachable
+from graphiti_pkm.capabilities.scratch.algorithms.breaking import breaking_edges
+from graphiti_pkm.capabilities.scratch.algorithms.causes import causes
+from graphiti_pkm.capabilities.scratch.algorithms.impact import impact, newly_unreachable, without_way
 from graphiti_pkm.capabilities.scratch.algorithms.paths import cheapest_path, shortest_path
 from graphiti_pkm.capabilities.scratch.algorithms.structure import (
     cuts,
@@ -61,10 +64,33 @@ def paths(view: View, source: int, target: int, longest: int, most_paths: int) -
         yield {"longer": length}
 
 
-def cycles(view: View, longest: int | None) -> Iterator[list[int]]:
-    """Yields any one cycle (empty if there is none), then the simple cycles, the shortest first."""
-    yield some_cycle(view)
-    yield from simple_cycles(view, longest)
+def cycles(view: View, longest: int | None, most_cycles: int, most_counted: int) -> Iterator[dict[str, Any]]:
+    """Yields any one cycle, edges that break all of them, the simple cycles, the shortest first, and their number.
+
+    Of the cycles at most ``most_cycles`` are yielded, and the others counted up to ``most_counted``.
+    """
+    some = some_cycle(view)
+    yield {"some": some}
+    if not some:
+        yield {"counted": 0, "is_all": True}
+        return
+    better = breaking_edges(view)
+    edges, is_fewest = next(better)
+    yield {"breaking": edges, "is_fewest": is_fewest}
+    found = simple_cycles(view, longest)
+    counted = 0
+    for cycle in islice(found, most_cycles):
+        counted += 1
+        yield {"cycle": cycle}
+    for edges, is_fewest in better:
+        yield {"breaking": edges, "is_fewest": is_fewest}
+    counted += sum(1 for _ in islice(found, most_counted - counted))
+    yield {"counted": counted, "is_all": counted < most_counted}
+
+
+def causes_of(view: View, target: int) -> Iterator[dict[str, Any]]:
+    """Yields once: what leads to a node."""
+    yield asdict(causes(view, target))
 
 
 def betweenness(view: View) -> Iterator[dict[str, Any]]:
@@ -84,9 +110,13 @@ def reduction(view: View) -> Iterator[dict[str, Any]]:
     yield {"edges": edges} if edges is not None else {"cycle": some_cycle(view)}
 
 
-def removal(view: View, node: int, most_dependents: int) -> Iterator[dict[str, Any]]:
-    """Yields the impact, then the nodes that each of the nearest dependents could no longer reach."""
+def removal(view: View, node: int, most_dependents: int, target: int | None) -> Iterator[dict[str, Any]]:
+    """Yields the impact, then what each of the nearest dependents could no longer reach: all of it, or ``target``."""
     found = impact(view, node)
     yield asdict(found)
+    if target is not None:
+        cut_off = set(without_way(view, node, target))
+        yield {"lost": [[dependent, [target]] for dependent in found.dependents if dependent in cut_off]}
+        return
     lost = newly_unreachable(view, node, found.dependents[:most_dependents])
     yield {"lost": [[dependent, nodes] for dependent, nodes in lost.items()]}

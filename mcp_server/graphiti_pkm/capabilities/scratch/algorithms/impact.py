@@ -17,6 +17,9 @@ class Impact:
     """Nodes with a path to it, the nearest first."""
     dependencies: list[int]
     """Nodes with a path from it, the nearest first."""
+    direct_dependents: int
+    """How many of them have an edge to it; they come first."""
+    direct_dependencies: int
     components_before: int
     components_after: int
     parts: list[list[int]]
@@ -35,6 +38,8 @@ def impact(view: View, node: int) -> Impact:
     return Impact(
         dependents=_nearest(view.into, node, view.n),
         dependencies=_nearest(view.out, node, view.n),
+        direct_dependents=len({*view.into.lists[node]} - {node}),
+        direct_dependencies=len({*view.out.lists[node]} - {node}),
         components_before=count,
         components_after=count - 1 + len(parts),
         parts=parts,
@@ -67,6 +72,15 @@ def newly_unreachable(view: View, node: int, dependents: list[int]) -> dict[int,
             missing ^= 1 << place
             lost[dependents[place]].append(dependency)
     return {dependent: nodes for dependent, nodes in lost.items() if nodes}
+
+
+def without_way(view: View, node: int, target: int) -> list[int]:
+    """The nodes that reach ``target`` only through ``node``."""
+    kept = (view.sources != node) & (view.targets != node)
+    without = View(view.n, view.sources[kept], view.targets[kept], None, view.indices)
+    reaching, still = (distances(one.into, np.array([target]), view.n) >= 0 for one in (view, without))
+    lost: list[int] = np.flatnonzero(reaching & ~still).tolist()
+    return [one for one in lost if one != node]
 
 
 def _nearest(rows: Rows, node: int, n: int) -> list[int]:

@@ -1,5 +1,7 @@
 """Answers of the tools that analyse scratch graphs; nodes are named by labels."""
 
+from pydantic import Field
+
 from graphiti_pkm.core.model.answers import Answer
 
 
@@ -61,9 +63,6 @@ class RankingsResponse(Answer):
     total: int
     """The number of nodes of the graph."""
     truncated: bool
-
-
-class BetweennessResponse(RankingsResponse):
     note: str | None = None
     """A note that the scores are estimates, if they are."""
 
@@ -79,13 +78,25 @@ class ComponentsResponse(Answer):
     sizes: list[int]
     """The complete sizes; of large components not all labels are listed."""
     count: int
+    modularity: float | None = None
+    """Of communities."""
+    left_out: int | None = None
+    """Nodes without an edge of the relation, which are in no community."""
     truncated: bool
+    reason: str | None = None
 
 
 class CyclesResponse(Answer):
     cycles: list[list[str]]
     has_cycles: bool
     count: int
+    total: int | None = None
+    """The number of cycles of the graph; None if there are more than were counted."""
+    breaking_edges: list[LabelPair] = Field(default_factory=list)
+    """Edges without which there is no cycle at all."""
+    breaking_edges_total: int = 0
+    breaking_edges_are_fewest: bool = True
+    """False if there may be fewer that do it."""
     truncated: bool
     reason: str | None = None
 
@@ -100,7 +111,9 @@ class ReductionResponse(Answer):
 
 
 class LostNodes(Answer):
-    source: str
+    sources: list[str]
+    """Dependents that lose the same nodes."""
+    sources_total: int
     lost: list[str]
     lost_total: int
 
@@ -117,9 +130,36 @@ class ImpactResponse(Answer):
     """The parts into which the component of the node would fall."""
     parts_sizes: list[int]
     dependents: list[str]
+    """The direct ones first, then by distance."""
     dependents_total: int
+    direct_dependents: int
+    """How many of them have an edge to the node."""
     dependencies: list[str]
     dependencies_total: int
+    direct_dependencies: int
+    truncated: bool
+    note: str | None = None
+
+
+class PassedNode(Answer):
+    label: str
+    share: float
+    """The share of ways that pass it, 0 to 1."""
+
+
+class CausesResponse(Answer):
+    target_matched: str
+    target_similarity: float | None = None
+    roots: list[str]
+    """What reaches the target and is itself reached by nothing, but in its own cycle."""
+    roots_total: int
+    ways: int | None
+    """The number of ways from the roots to the target; a cycle counts as one node. None if it has many digits."""
+    through: list[PassedNode]
+    through_total: int
+    smallest_cut: list[str]
+    """The fewest nodes, roots among them, without which no root reaches the target; those next to the roots."""
+    smallest_cut_total: int
     truncated: bool
     note: str | None = None
 
@@ -130,12 +170,3 @@ class BridgesResponse(Answer):
     bridges: list[LabelPair]
     bridges_total: int
     truncated: bool
-
-
-class CommunitiesResponse(Answer):
-    communities: list[list[str]]
-    sizes: list[int]
-    count: int
-    modularity: float
-    truncated: bool
-    reason: str | None = None
