@@ -17,7 +17,7 @@ from graphiti_pkm.errors import TooLarge
 from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 if TYPE_CHECKING:  # formats and NumPy are loaded on first use
-    from graphiti_pkm.capabilities.scratch.formats.registry import ReadFormat, WriteFormat
+    from graphiti_pkm.capabilities.scratch.formats.registry import WriteFormat
     from graphiti_pkm.capabilities.scratch.graphs.graph import Applied, ScratchGraph
 
 DEFAULT_EXPORT, LARGEST_EXPORT = EXPORT.default, EXPORT.maximum
@@ -37,7 +37,7 @@ class ScratchExchange:
 
     async def import_graph(self, caller: Caller, request: ImportGraph) -> ImportGraphResponse:
         """Merge the content of a text into a graph; if any part of it is invalid, nothing is changed."""
-        said = await asyncio.to_thread(_read, request.content, request.format, self._graphs.limits)
+        said = await asyncio.to_thread(_read, request, self._graphs.limits)
         async with self._graphs.writing(caller, request.graph) as opened:
             applied, other_types = await in_thread(_applied, opened.graph, said)
             return ImportGraphResponse(
@@ -57,7 +57,8 @@ class ScratchExchange:
             told = matched(found, labels)
             part = await in_thread(found.graph.content, chosen)
         if request.format == "svg":
-            content, warnings = await self._snapshots.drawn(caller, part), list[str]()
+            content = await self._snapshots.drawn(caller, part)
+            warnings = await asyncio.to_thread(_left_out, part, content, request.format)
         else:
             content, warnings = await asyncio.to_thread(_written, part, request.format)
         if len(content) > request.max_chars:
@@ -102,13 +103,20 @@ def _way_out(characters: int, text_format: str) -> str:
     return f"At most {LARGEST_EXPORT:,} are sent (max_chars={LARGEST_EXPORT}): {narrow}, in several calls{shorter}."
 
 
-def _read(text: str, text_format: "ReadFormat", limits: ScratchLimits) -> Content:
+def _read(request: ImportGraph, limits: ScratchLimits) -> Content:
     from graphiti_pkm.capabilities.scratch.formats.registry import parse  # noqa: PLC0415  (loaded on first use)
 
-    return parse(text, text_format, limits)
+    return parse(request.content, request.format, limits, request.nodes)
+
+
+def _left_out(content: Content, text: str, text_format: "WriteFormat") -> list[str]:
+    from graphiti_pkm.capabilities.scratch.formats.registry import left_out  # noqa: PLC0415  (loaded on first use)
+
+    return left_out(content, text, text_format)
 
 
 def _written(content: Content, text_format: "WriteFormat") -> tuple[str, list[str]]:
-    from graphiti_pkm.capabilities.scratch.formats.registry import left_out, write  # noqa: PLC0415  (loaded on first use)
+    from graphiti_pkm.capabilities.scratch.formats.registry import write  # noqa: PLC0415  (loaded on first use)
 
-    return write(content, text_format), left_out(content, text_format)
+    text = write(content, text_format)
+    return text, _left_out(content, text, text_format)

@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, Field
 
 from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH
 from graphiti_pkm.capabilities.scratch.models.requests import EdgeChoice, EdgeInput, NodeInput
-from graphiti_pkm.core.model.requests import PER_PAGE, GroupId, Request, Strings, as_list
+from graphiti_pkm.core.model.requests import PER_PAGE, SELDOM_NEEDED, GroupId, Request, Strings, as_list
 from graphiti_pkm.core.reading.paging import (
     EXPORT,
     LOADED_HOPS,
@@ -33,6 +33,8 @@ Edges: TypeAlias = Annotated[list[EdgeInput], BeforeValidator(as_list), Field(ma
 CreateMissing: TypeAlias = Annotated[bool, Field(description="add ends that are no nodes")]
 Rows: TypeAlias = Annotated[int, Field(ge=SCRATCH_ROWS.minimum, le=SCRATCH_ROWS.maximum), PER_PAGE]
 Items: TypeAlias = Annotated[int, Field(ge=SCRATCH_ITEMS.minimum, le=SCRATCH_ITEMS.maximum)]
+Few: TypeAlias = Annotated[int, Field(ge=SCRATCH_ITEMS.minimum, le=SCRATCH_ITEMS.maximum), SELDOM_NEEDED]
+"""Items of an answer whose default nearly always does: what it cuts is counted."""
 Label: TypeAlias = str
 """Of a node; near ones match."""
 Relation: TypeAlias = str | None
@@ -60,7 +62,7 @@ class GetGraphInfo(Request):
 class CompareGraphs(Request):
     other: Annotated[str, Field(description="scratch graph to compare it with")]
     graph: Graph = DEFAULT_GRAPH
-    limit: Items = SCRATCH_ITEMS.default
+    limit: Few = SCRATCH_ITEMS.default
 
 
 class AddNode(Request):
@@ -187,7 +189,7 @@ class ConnectedComponents(Request):
         Literal["weak", "strong", "communities"],
         Field(description="strong = nodes that reach each other; communities = groups with most edges inside"),
     ] = "weak"
-    limit: Items = SCRATCH_ITEMS.default
+    limit: Few = SCRATCH_ITEMS.default
     weight: Weight = None
     relation: Relation = None
 
@@ -195,7 +197,7 @@ class ConnectedComponents(Request):
 class FindCycles(Request):
     graph: Graph = DEFAULT_GRAPH
     max_length: Annotated[int | None, Field(ge=1, le=1_000, description="nodes of a cycle at most")] = None
-    limit: Items = SCRATCH_ITEMS.default
+    limit: Few = SCRATCH_ITEMS.default
     relation: Relation = None
 
 
@@ -203,7 +205,7 @@ class TransitiveReduction(Request):
     graph: Graph = DEFAULT_GRAPH
     in_place: Annotated[bool, Field(description="true = remove the edges; false = only list them")] = False
     relation: Relation = None
-    limit: Items = SCRATCH_ITEMS.default
+    limit: Few = SCRATCH_ITEMS.default
 
 
 class DegreeCentrality(Request):
@@ -217,25 +219,26 @@ class ImpactOfRemoval(Request):
     relation: Relation = None
     target: Annotated[Label | None, Field(description="only who loses this")] = None
     graph: Graph = DEFAULT_GRAPH
-    limit: Items = 15
+    limit: Few = 15
 
 
 class CommonCauses(Request):
     target: Label
     relation: Relation = None
     graph: Graph = DEFAULT_GRAPH
-    limit: Items = 15
+    limit: Few = 15
 
 
 class Bridges(Request):
     graph: Graph = DEFAULT_GRAPH
-    limit: Items = SCRATCH_ITEMS.default
+    limit: Few = SCRATCH_ITEMS.default
     relation: Relation = None
 
 
 class ImportGraph(Request):
     format: Literal["dot", "csv", "tsv", "json", "graphml"]
     content: Annotated[str, Field(max_length=1_000_000, description="the text itself, no file")]
+    nodes: Annotated[str | None, Field(description="beside csv: a table label,type and properties")] = None
     graph: Graph = DEFAULT_GRAPH
 
 

@@ -18,7 +18,7 @@ from graphiti_pkm.capabilities.scratch.capability import CAPABILITY as SCRATCH
 from graphiti_pkm.capabilities.search.capability import CAPABILITY as SEARCH
 from graphiti_pkm.capabilities.status.capability import CAPABILITY as STATUS
 from graphiti_pkm.core.model.access import TIERS, Tier
-from graphiti_pkm.core.model.requests import ONLY_WITH_MODEL, ONLY_WITH_SAGAS
+from graphiti_pkm.core.model.requests import ONLY_WITH_MODEL, ONLY_WITH_SAGAS, SELDOM_NEEDED
 from graphiti_pkm.errors import InvalidInput, InvalidSettings
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.toolkit.capability import Capability
@@ -105,8 +105,9 @@ def select(settings: Settings, toolsets: Sequence[Toolset] = TOOLSETS) -> tuple[
 def unshown_marks(settings: Settings) -> frozenset[str]:
     """Marks of the parameters that no model needs under these settings."""
     if settings.llm_model is not None:
-        return frozenset()
-    return frozenset({ONLY_WITH_MODEL} if "graph" in settings.toolsets else {ONLY_WITH_MODEL, ONLY_WITH_SAGAS})
+        return frozenset({SELDOM_NEEDED})
+    more = {SELDOM_NEEDED} if "graph" in settings.toolsets else {SELDOM_NEEDED, ONLY_WITH_SAGAS}
+    return frozenset({ONLY_WITH_MODEL, *more})
 
 
 def permitted(tools: Sequence[ToolSpec], tier: Tier) -> tuple[ToolSpec, ...]:

@@ -1,5 +1,6 @@
 """The formats that scratch graphs can be read from and written to."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias, get_args
 
@@ -10,7 +11,7 @@ from graphiti_pkm.capabilities.scratch.formats.graphml import read_graphml, writ
 from graphiti_pkm.capabilities.scratch.formats.json_text import read_json, write_json
 from graphiti_pkm.capabilities.scratch.formats.mermaid import write_mermaid
 from graphiti_pkm.capabilities.scratch.formats.tables import not_in_tables, read_table, write_csv, write_tsv
-from graphiti_pkm.capabilities.scratch.limits import Content
+from graphiti_pkm.capabilities.scratch.limits import NONE, Content, Properties
 from graphiti_pkm.errors import InvalidInput, TooLarge
 from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
@@ -20,6 +21,9 @@ LARGEST_TEXT = 1_000_000
 ReadFormat: TypeAlias = Literal["dot", "csv", "tsv", "json", "graphml"]
 
 WriteFormat: TypeAlias = Literal["dot", "csv", "tsv", "json", "graphml", "mermaid", "svg", "text"]
+
+_TABLES = ("csv", "tsv")
+_UNLIMITED = ScratchLimits(nodes=10**9, edges=10**9)
 
 _READERS: Mapping[str, Callable[[str, ScratchLimits], Content]] = {
     "dot": read_dot,
@@ -42,8 +46,10 @@ _WRITERS: Mapping[str, Callable[[Content], str]] = {
 }
 
 
-def parse(text: str, text_format: ReadFormat, limits: ScratchLimits) -> Content:
+def parse(text: str, text_format: ReadFormat, limits: ScratchLimits, nodes: str | None = None) -> Content:
     """The content of a text. The largest text takes about one second, whatever it contains.
+
+    ``nodes``: beside a table of edges, a table of nodes.
 
     Raises:
         InvalidInput: the text is not of this format; the message quotes the place.
@@ -51,8 +57,12 @@ def parse(text: str, text_format: ReadFormat, limits: ScratchLimits) -> Content:
     """
     if text_format not in _READERS:
         raise InvalidInput(f"There is no such format. Texts are read from {', '.join(get_args(ReadFormat))}.")
-    if len(text) > LARGEST_TEXT or len(text.encode(errors="replace")) > LARGEST_TEXT:
+    if nodes is not None and text_format not in _TABLES:
+        raise InvalidInput(f"nodes is a table beside csv or tsv; {text_format} holds its nodes itself.")
+    if len((text + (nodes or "")).encode(errors="replace")) > LARGEST_TEXT:
         raise TooLarge("The text is larger than 1 MB. Nothing was stored; send it in parts, they are merged.")
+    if nodes is not None:
+        return read_table(text, limits, nodes)
     return _READERS[text_format](text, limits)
 
 
@@ -67,6 +77,43 @@ def write(content: Content, text_format: WriteFormat) -> str:
     return _WRITERS[text_format](content)
 
 
-def left_out(content: Content, text_format: WriteFormat) -> list[str]:
-    """Warnings about parts of a content that the format cannot represent."""
-    return not_in_tables(content) if text_format in ("csv", "tsv") else []
+def left_out(content: Content, text: str, text_format: WriteFormat) -> list[str]:
+    """Warnings about parts of a content that its text does not hold."""
+    found = not_in_tables(content) if text_format in _TABLES else []
+    if text_format in ("dot", *_TABLES):
+        found += _changed(content, _READERS[text_format](text, _UNLIMITED), with_nodes=text_format == "dot")
+    if text_format not in _READERS:
+        described = [
+            f"{count:,} {what}{'s' if count > 1 else ''}"
+            for what, items in (("node", content.nodes), ("edge", content.edges))
+            if (count := sum(bool(item.properties) for item in items))
+        ]
+        if described:
+            found.append(f"Properties of {' and '.join(described)} are not in it; json and graphml hold everything.")
+    return found
+
+
+def _changed(content: Content, again: Content, *, with_nodes: bool) -> list[str]:
+    """Says which values come back as something else when the text is read."""
+    kinds: Counter[str] = Counter()
+    items = zip(content.edges, again.edges, strict=False) if len(content.edges) == len(again.edges) else ()
+    both: list[tuple[Properties, Properties]] = [(one.properties, other.properties) for one, other in items]
+    if with_nodes:
+        known = {node.label: node.properties for node in again.nodes}
+        both += [(node.properties, known.get(node.label, NONE)) for node in content.nodes]
+    for one, other in both:
+        for name, value in one.items():
+            back = other.get(name)
+            if back != value or type(back) is not type(value):
+                kinds[_kind(value)] += 1
+    if not kinds:
+        return []
+    told = ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items()))
+    return [f"Values of properties that come back as something else: {told}; json and graphml hold everything."]
+
+
+def _kind(value: object) -> str:
+    for kind, name in ((bool, "booleans"), (list, "lists"), (dict, "objects"), (str, "texts"), (type(None), "nulls")):
+        if isinstance(value, kind):
+            return name
+    return "numbers"

@@ -14,6 +14,7 @@ from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 _ENDS = ("source", "target")
 _OWN = (*_ENDS, "relation")
+_OF_NODES = ("label",)
 _OTHER_ENDS = {"from": "source", "to": "target"}
 _RELATIONS = ("label", "type")
 """Columns that are read as the relation if there is none of that name; Gephi writes ``label``."""
@@ -24,21 +25,18 @@ _DELIMITERS = ",\t;"
 _MOST_COLUMNS = 200
 
 
-def read_table(text: str, limits: ScratchLimits) -> Content:
-    """The content of an edge list; the delimiter is inferred from the header.
+def read_table(text: str, limits: ScratchLimits, nodes: str | None = None) -> Content:
+    """The content of an edge list and, if given, of a list of nodes; the delimiters are inferred from the headers.
 
     Raises:
-        InvalidInput: the text is not an edge list, or too large.
+        InvalidInput: a text is no such list, or too large.
     """
-    lines = text.removeprefix("\ufeff")
-    separator = _SEPARATOR.match(lines)
-    rows = _rows(lines, separator[1] if separator else _delimiter(lines))
-    if separator:
-        next(rows)
-    line, header = next(rows, (1, []))
-    columns = _columns(line, header, lines)
-    has_relation = "relation" in columns
     collector, is_empty = Collector(limits), True
+    if nodes is not None:
+        _read_nodes(nodes, collector)
+    rows, line, header = _table(text)
+    columns = _columns(line, header, text)
+    has_relation = "relation" in columns
     for line, row in rows:
         is_empty = False
         if any(cell.strip() for cell in row[len(columns) :]):
@@ -58,6 +56,31 @@ def read_table(text: str, limits: ScratchLimits) -> Content:
     if is_empty:
         collector.warn("The table has a header and no rows; nothing was in it.")
     return collector.content()
+
+
+def _read_nodes(text: str, collector: Collector) -> None:
+    """Nodes from a table with the columns label and perhaps type; further columns are properties."""
+    rows, line, header = _table(text)
+    columns = _named(line, header, (*_OF_NODES, "type"), "label,type", _OF_NODES)
+    for line, row in rows:
+        if any(cell.strip() for cell in row[len(columns) :]):
+            raise unreadable(line, f"there are {len(row)} columns, and the header has {len(columns)}", ", ".join(row))
+        cells = {name: said for name, cell in zip(columns, row, strict=False) if (said := cell.strip())}
+        if "label" not in cells:
+            raise unreadable(line, "the row has no label", ", ".join(row))
+        label, kind = cells.pop("label"), cells.pop("type", None)
+        properties = {name.removeprefix(PREFIX): number_or_text(cell) for name, cell in cells.items()}
+        collector.node(label, kind, properties, line)
+
+
+def _table(text: str) -> tuple[Iterator[tuple[int, list[str]]], int, list[str]]:
+    """The rows of a table, and the line and names of its header."""
+    lines = text.removeprefix("\ufeff")
+    separator = _SEPARATOR.match(lines)
+    rows = _rows(lines, separator[1] if separator else _delimiter(lines))
+    if separator:
+        next(rows)
+    return rows, *next(rows, (1, []))
 
 
 def _is_directed(cells: dict[str, str]) -> bool:
@@ -122,18 +145,29 @@ def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _columns(line: int, header: Sequence[str], text: str) -> list[str]:
+    lower = [name.strip().lower() for name in header]
+    known = _OWN if "relation" in lower else (*_OWN, *_RELATIONS, "weight")
+    renamed = [_end_of(name.strip(), lower) for name in header]
+    return _named(line, renamed, known, "source,target,relation", _ENDS, text)
+
+
+def _end_of(name: str, lower: Sequence[str]) -> str:
+    end = _OTHER_ENDS.get(name.lower())
+    return name if end is None or end in lower else end
+
+
+def _named(
+    line: int, header: Sequence[str], known: Sequence[str], begins: str, needed: Sequence[str], text: str | None = None
+) -> list[str]:
+    """The names of the columns; those that are ``known`` in lower case."""
     named = [name.strip() for name in header]
     while named and not named[-1]:  # trailing empty columns, as spreadsheets write them
         named.pop()
-    lower = [name.lower() for name in named]
-    known = {*_OWN} if "relation" in lower else {*_OWN, *_RELATIONS, "weight"}
-    columns = [name if name in known else own for name, own in zip(lower, named, strict=True)]
-    for other, end in _OTHER_ENDS.items():
-        if end not in columns and other in lower:
-            columns[lower.index(other)] = end
-    for end in _ENDS:
-        if end not in columns:
-            raise unreadable(line, f"the header has no column {end}; it begins with source,target,relation", text[:80])
+    columns = [name.lower() if name.lower() in known else name for name in named]
+    for one in needed:
+        if one not in columns:
+            shown = ",".join(header) if text is None else text
+            raise unreadable(line, f"the header has no column {one}; it begins with {begins}", shown[:80])
     if len(columns) > _MOST_COLUMNS:
         raise unreadable(line, f"there are {len(columns)} columns, at most {_MOST_COLUMNS} are read")
     twice = next((name for name in columns if not name or columns.count(name) > 1), None)

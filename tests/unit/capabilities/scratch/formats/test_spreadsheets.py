@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphiti_pkm.capabilities.scratch.formats.registry import left_out, parse, write
+from graphiti_pkm.capabilities.scratch.formats.registry import WriteFormat, left_out, parse, write
 from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.settings.scratch_limits import ScratchLimits
@@ -76,6 +76,10 @@ def test_a_header_alone_is_told() -> None:
     assert read("source,target,relation\n").warnings == ("The table has a header and no rows; nothing was in it.",)
 
 
+def lost_in(content: Content, text_format: WriteFormat) -> list[str]:
+    return left_out(content, write(content, text_format), text_format)
+
+
 def test_what_a_table_leaves_out_is_told() -> None:
     nodes = (ScratchNode("a", "class"), ScratchNode("b", None, {"x": 1}), ScratchNode("c"), ScratchNode("d"))
     content = Content(nodes, (ScratchEdge("a", "b", "is"),))
@@ -83,12 +87,12 @@ def test_what_a_table_leaves_out_is_told() -> None:
     lost = (
         f"2 nodes without edges are not in the table, nor are types (1 node) and properties of nodes (1 node); {whole}"
     )
-    assert left_out(content, "csv") == left_out(content, "tsv") == [lost]
-    assert left_out(Content(nodes[2:3], (ScratchEdge("c", "c", "is"),)), "csv") == []
-    assert left_out(content, "json") == []
+    assert lost_in(content, "csv") == lost_in(content, "tsv") == [lost]
+    assert lost_in(Content(nodes[2:3], (ScratchEdge("c", "c", "is"),)), "csv") == []
+    assert lost_in(content, "json") == []
     assert write(Content(nodes[2:]), "csv") == "source,target,relation\n"
-    assert left_out(Content(nodes[2:3]), "csv") == [
+    assert lost_in(Content(nodes[2:3]), "csv") == [
         "1 node without edges is not in the table; json and graphml hold everything."
     ]
     only_types = Content(nodes[:1], (ScratchEdge("a", "a", "is"),))
-    assert left_out(only_types, "csv") == ["Types (1 node) are not in the table; json and graphml hold everything."]
+    assert lost_in(only_types, "csv") == ["Types (1 node) are not in the table; json and graphml hold everything."]
