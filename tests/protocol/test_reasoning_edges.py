@@ -149,3 +149,25 @@ async def test_adding_what_is_there_says_whether_properties_changed(client: Clie
     edges = [one, {**F6_EDGES[1], "properties": {"seen": 2}}, F6_EDGES[2], new, {**new, "properties": {"by": "log"}}]
     batch = await call(client, "add_edges", edges=edges)
     assert (batch["added"], batch["existing"], batch["changed"]) == (1, 4, 1)
+
+
+async def test_edges_are_found_by_the_types_of_their_ends_by_properties_and_between_two_groups(client: Client) -> None:
+    await build_f6(client)
+    back = {"source": "PostgresDB", "target": "LoginController", "relation": "notifies", "properties": {"async": True}}
+    await call(client, "add_edge", **back)
+
+    async def found(**filters: object) -> list[str]:
+        return [one["relation"] for one in (await call(client, "find_edges", **filters))["edges"]]
+
+    assert await found(source_type="Service") == ["queries"]
+    assert await found(target_type="database") == ["connects"]
+    assert await found(source_type="service", target_type="database") == []
+    assert await found(properties={"async": True}) == ["notifies"]
+    groups = [["LoginController", "UserRepository"], ["postgres db"]]
+    assert await found(between=groups) == ["connects", "notifies"]
+    assert await found(between=groups, relation="connects") == ["connects"]
+    page = await call(client, "find_edges", between=groups, limit=1)
+    assert (page["total"], page["returned"], page["truncated"]) == (2, 1, True)
+    rest = await call(client, "find_edges", between=groups, limit=1, cursor=page["next_cursor"])
+    assert [one["relation"] for one in rest["edges"]] == ["notifies"]
+    assert "No node" in error_of(await client.call_tool("find_edges", {"between": [["Nobody"], ["AuthService"]]}))

@@ -98,6 +98,19 @@ async def test_nodes_are_listed_as_they_were_added_and_by_type(client: Client) -
     assert "from 1 to 500" in error_of(await client.call_tool("list_nodes", {"limit": 501}))
 
 
+async def test_nodes_are_listed_by_their_properties_and_by_what_they_point_to(client: Client) -> None:
+    await build_f6(client)
+    await call(client, "add_nodes", nodes=[{"label": "AuthService", "properties": {"team": "core", "open": True}}])
+    found = await call(client, "list_nodes", properties={"team": "core", "open": True})
+    assert [one["label"] for one in found["nodes"]] == ["AuthService"]
+    assert (await call(client, "list_nodes", properties={"team": "other"}))["total"] == 0
+    assert (await call(client, "list_nodes", properties={"team": None}))["total"] == 3
+    assert (await call(client, "list_nodes", min_out_degree=1))["total"] == 3
+    calling = await call(client, "list_nodes", min_out_degree=1, relation="calls")
+    assert [one["label"] for one in calling["nodes"]] == ["LoginController"]
+    assert "find_edges" in error_of(await client.call_tool("list_nodes", {"relation": "calls"}))
+
+
 async def test_what_nothing_points_to_is_found(client: Client) -> None:
     edges = [
         {"source": source, "target": target, "relation": "related_to"}

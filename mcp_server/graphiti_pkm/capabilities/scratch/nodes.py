@@ -22,7 +22,15 @@ from graphiti_pkm.capabilities.scratch.models.answers import (
     ScratchNodeView,
 )
 from graphiti_pkm.capabilities.scratch.models.requests import NodeInput
-from graphiti_pkm.capabilities.scratch.pages import UNTYPED, Place, fitting, listed, relation_note, type_note
+from graphiti_pkm.capabilities.scratch.pages import (
+    Place,
+    fitting,
+    has_properties,
+    is_of,
+    listed,
+    relation_note,
+    type_note,
+)
 from graphiti_pkm.capabilities.scratch.requests import (
     AddNode,
     AddNodes,
@@ -165,22 +173,23 @@ class ScratchNodes:
             )
 
     async def list_nodes(self, caller: Caller, request: ListNodes) -> ListNodesResponse:
-        """Nodes in order of insertion, optionally of one type or with a maximum degree.
+        """Nodes in order of insertion, optionally of one type, with some properties or with bounds of their degrees.
 
         Raises:
-            InvalidInput: ``relation`` is given without a maximum degree.
+            InvalidInput: ``relation`` is given without a bound.
         """
         rows, kind = request.limit, request.type
-        if request.relation is not None and request.max_in_degree is request.max_out_degree is None:
+        degrees = (request.max_in_degree, request.max_out_degree, request.min_out_degree)
+        if request.relation is not None and degrees == (None, None, None):
             raise InvalidInput(
-                "relation selects the edges that count for max_in_degree or max_out_degree, and neither is given. To "
-                "list the edges of a relation, use find_edges."
+                "relation selects the edges that count for max_in_degree or max_out_degree, or min_out_degree, and "
+                "none of them is given. To list the edges of a relation, use find_edges."
             )
         async with self._graphs.reading(caller, request.graph) as opened:
             held = opened.graph
             place = Place.of(self._graphs, opened, caller, request, request.cursor)
-            typed = [index for index in held.order() if _is_of(held.node(index), kind)]
-            fit = [index for index in typed if _has_few(held, index, request)]
+            typed = [index for index in held.order() if is_of(held.node(index), kind)]
+            fit = [index for index in typed if _fits(held, index, request)]
             after = int(place.after[0]) if place.after else -1
             page = listed(
                 (index for index in fit if held.sequence(index) > after),
@@ -258,13 +267,16 @@ def node_view(graph: "ScratchGraph", index: int) -> ScratchNodeView:
     return ScratchNodeView(label=node.label, type=node.type, properties=dict(node.properties))
 
 
-def _is_of(node: ScratchNode, kind: str | None) -> bool:
-    return kind is None or (node.type or UNTYPED).casefold() == kind.strip().casefold()
-
-
-def _has_few(graph: "ScratchGraph", index: int, request: ListNodes) -> bool:
-    most_in, most_out = request.max_in_degree, request.max_out_degree
-    if most_in is most_out is None:
+def _fits(graph: "ScratchGraph", index: int, request: ListNodes) -> bool:
+    if not has_properties(graph.node(index).properties, request.properties):
+        return False
+    bounds = (request.max_in_degree, request.max_out_degree, request.min_out_degree)
+    if bounds == (None, None, None):
         return True
+    most_in, most_out, least_out = bounds
     into, out = graph.degrees(index, request.relation)
-    return (most_in is None or into <= most_in) and (most_out is None or out <= most_out)
+    return (
+        (most_in is None or into <= most_in)
+        and (most_out is None or out <= most_out)
+        and (least_out is None or out >= least_out)
+    )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from graphiti_pkm.capabilities.scratch.limits import Properties, ScratchNode
 from graphiti_pkm.capabilities.scratch.matching.matching import shown
 from graphiti_pkm.capabilities.scratch.tenants import OpenGraph, ScratchGraphs
 from graphiti_pkm.core.model.access import Caller
@@ -101,6 +102,16 @@ def listed(
 def fitting(views: Sequence[Answer], room: int = ROOM) -> int:
     """The number of items that fit into an answer."""
     return fit((text_size(view.model_dump(mode="json")) + 1 for view in views), room)
+
+
+def is_of(node: ScratchNode, kind: str | None) -> bool:
+    """Whether a node is of a type; None: of any."""
+    return kind is None or (node.type or UNTYPED).casefold() == kind.strip().casefold()
+
+
+def has_properties(properties: Properties, wanted: Properties | None) -> bool:
+    """Whether these properties are there with these values; null: not there."""
+    return all(properties.get(name) == value for name, value in (wanted or {}).items())
 
 
 def relation_note(graph: "ScratchGraph", relation: str | None) -> str | None:

@@ -15,7 +15,7 @@ from graphiti_pkm.core.reading.paging import (
     SCRATCH_ROWS,
     SCRATCH_TOP,
 )
-from graphiti_pkm.toolkit.parameters import AsOf, Cursor, KnownAt, OwnGroups, WithEnded
+from graphiti_pkm.toolkit.parameters import OwnGroups, WithEnded
 from graphiti_pkm.toolkit.schema import as_object
 
 
@@ -30,9 +30,11 @@ Graph: TypeAlias = str
 Properties: TypeAlias = Annotated[dict[str, Any] | None, BeforeValidator(as_object)]
 Nodes: TypeAlias = Annotated[list[NodeInput], BeforeValidator(_as_nodes), Field(max_length=500)]
 Edges: TypeAlias = Annotated[list[EdgeInput], BeforeValidator(as_list), Field(max_length=500)]
+Groups: TypeAlias = Annotated[list[Annotated[Strings, Field(max_length=500)]], BeforeValidator(as_list)]
 CreateMissing: TypeAlias = Annotated[bool, Field(description="add ends that are no nodes")]
 Rows: TypeAlias = Annotated[int, Field(ge=SCRATCH_ROWS.minimum, le=SCRATCH_ROWS.maximum), PER_PAGE]
 Items: TypeAlias = Annotated[int, Field(ge=SCRATCH_ITEMS.minimum, le=SCRATCH_ITEMS.maximum)]
+Cursor: TypeAlias = Annotated[str | None, PER_PAGE]
 Few: TypeAlias = Annotated[int, Field(ge=SCRATCH_ITEMS.minimum, le=SCRATCH_ITEMS.maximum), SELDOM_NEEDED]
 """Items of an answer whose default nearly always does: what it cuts is counted."""
 Label: TypeAlias = str
@@ -52,7 +54,7 @@ class ListGraphs(Request):
 
 class DeleteGraph(Request):
     graph: Graph = DEFAULT_GRAPH
-    saved: Annotated[bool, Field(description="true = its saved copy instead")] = False
+    saved: Annotated[bool, Field(description="its saved copy instead")] = False
 
 
 class GetGraphInfo(Request):
@@ -60,7 +62,7 @@ class GetGraphInfo(Request):
 
 
 class CompareGraphs(Request):
-    other: Annotated[str, Field(description="scratch graph to compare it with")]
+    other: str
     graph: Graph = DEFAULT_GRAPH
     limit: Few = SCRATCH_ITEMS.default
 
@@ -101,9 +103,11 @@ class RenameNode(Request):
 
 class ListNodes(Request):
     type: str | None = None
-    max_in_degree: Annotated[int | None, Field(ge=0, description="0 = without incoming edges")] = None
+    max_in_degree: Annotated[int | None, Field(ge=0)] = None
     max_out_degree: Annotated[int | None, Field(ge=0)] = None
-    relation: Annotated[str | None, Field(description="only its edges count for the degrees")] = None
+    min_out_degree: Annotated[int | None, Field(ge=0)] = None
+    relation: Annotated[str | None, Field(description="its degrees")] = None
+    properties: Properties = None
     limit: Rows = SCRATCH_ROWS.default
     cursor: Cursor = None
     graph: Graph = DEFAULT_GRAPH
@@ -128,6 +132,12 @@ class FindEdges(Request):
     source: str | None = None
     target: str | None = None
     relation: str | None = None
+    source_type: str | None = None
+    target_type: str | None = None
+    between: Annotated[
+        Groups | None, Field(min_length=2, max_length=2, description="two lists of labels, either way")
+    ] = None
+    properties: Properties = None
     limit: Rows = SCRATCH_ROWS.default
     cursor: Cursor = None
     graph: Graph = DEFAULT_GRAPH
@@ -136,7 +146,7 @@ class FindEdges(Request):
 class RemoveEdge(Request):
     source: str
     target: str
-    relation: Annotated[str | None, Field(description="all from source to target if left out")] = None
+    relation: Annotated[str | None, Field(description="all if left out")] = None
     graph: Graph = DEFAULT_GRAPH
 
 
@@ -151,7 +161,7 @@ class GetNeighbors(Request):
 
 class Subgraph(Request):
     nodes: Annotated[Strings, Field(min_length=1, max_length=500)]
-    include_edges: bool = True
+    include_edges: Annotated[bool, SELDOM_NEEDED] = True
     graph: Graph = DEFAULT_GRAPH
 
 
@@ -168,8 +178,8 @@ class AllPaths(Request):
     source: Label
     target: Label
     graph: Graph = DEFAULT_GRAPH
-    max_length: Annotated[int | None, Field(ge=1, le=1_000, description="edges of a path at most")] = None
-    limit: Items = SCRATCH_ITEMS.default
+    max_length: Annotated[int | None, Field(ge=1, le=1_000, description="edges at most")] = None
+    limit: Few = SCRATCH_ITEMS.default
     relation: Relation = None
     undirected: Undirected = False
 
@@ -178,32 +188,34 @@ class Pagerank(Request):
     by: Literal["pagerank", "betweenness"] = "pagerank"
     graph: Graph = DEFAULT_GRAPH
     top_n: Top = SCRATCH_TOP.default
-    weight: Weight = None
+    weight: Annotated[Weight, SELDOM_NEEDED] = None
     relation: Relation = None
-    undirected: Annotated[bool | None, Field(description="left out: only for betweenness")] = None
+    undirected: Annotated[bool | None, SELDOM_NEEDED] = None
+    """If left out, only for betweenness."""
 
 
 class ConnectedComponents(Request):
     graph: Graph = DEFAULT_GRAPH
     mode: Annotated[
         Literal["weak", "strong", "communities"],
-        Field(description="strong = nodes that reach each other; communities = groups with most edges inside"),
+        Field(description="strong: that reach each other; communities: groups inside"),
     ] = "weak"
     limit: Few = SCRATCH_ITEMS.default
-    weight: Weight = None
+    weight: Annotated[Weight, SELDOM_NEEDED] = None
     relation: Relation = None
 
 
 class FindCycles(Request):
     graph: Graph = DEFAULT_GRAPH
-    max_length: Annotated[int | None, Field(ge=1, le=1_000, description="nodes of a cycle at most")] = None
+    max_length: Annotated[int | None, Field(ge=1, le=1_000), SELDOM_NEEDED] = None
+    """Nodes of a cycle at most."""
     limit: Few = SCRATCH_ITEMS.default
     relation: Relation = None
 
 
 class TransitiveReduction(Request):
     graph: Graph = DEFAULT_GRAPH
-    in_place: Annotated[bool, Field(description="true = remove the edges; false = only list them")] = False
+    in_place: Annotated[bool, Field(description="true removes them")] = False
     relation: Relation = None
     limit: Few = SCRATCH_ITEMS.default
 
@@ -237,56 +249,48 @@ class Bridges(Request):
 
 class ImportGraph(Request):
     format: Literal["dot", "csv", "tsv", "json", "graphml"]
-    content: Annotated[str, Field(max_length=1_000_000, description="the text itself, no file")]
-    nodes: Annotated[str | None, Field(description="beside csv: a table label,type and properties")] = None
+    content: Annotated[str, Field(max_length=1_000_000)]
+    nodes: Annotated[str | None, Field(description="csv: 2nd table: label,type")] = None
     graph: Graph = DEFAULT_GRAPH
 
 
 class ExportGraph(Request):
     format: Literal["dot", "csv", "tsv", "json", "graphml", "mermaid", "svg", "text"]
     graph: Graph = DEFAULT_GRAPH
-    nodes: Annotated[
-        Strings | None, Field(max_length=500, description="only these labels and the edges among them")
-    ] = None
-    max_chars: Annotated[
-        int, Field(ge=EXPORT.minimum, le=EXPORT.maximum, description="longer content is an error, never cut")
-    ] = EXPORT.default
+    nodes: Annotated[Strings | None, Field(max_length=500, description="only these and the edges among them")] = None
+    max_chars: Annotated[int, Field(ge=EXPORT.minimum, le=EXPORT.maximum), SELDOM_NEEDED] = EXPORT.default
+    """A longer content is an error that says which number to send."""
 
 
 class LoadMemoryGraph(Request):
     graph: Graph = DEFAULT_GRAPH
-    entity_uuids: Annotated[
-        Strings | None, Field(max_length=50, description="start from these, from search_nodes; or me")
-    ] = None
-    query: Annotated[str | None, Field(description="or from what fits this best")] = None
+    entity_uuids: Annotated[Strings | None, Field(max_length=50, description="from search_nodes; or me")] = None
+    query: Annotated[str | None, Field(description="or what fits this best")] = None
     hops: Annotated[int, Field(ge=LOADED_HOPS.minimum, le=LOADED_HOPS.maximum)] = LOADED_HOPS.default
-    as_of: AsOf = None
-    known_at: KnownAt = None
-    limit: Annotated[int, Field(ge=LOADED_NODES.minimum, le=LOADED_NODES.maximum, description="most entities")] = (
-        LOADED_NODES.default
-    )
+    as_of: Annotated[str | None, Field(description="what held then")] = None
+    known_at: Annotated[str | None, Field(description="what memory knew then")] = None
+    limit: Annotated[int, Field(ge=LOADED_NODES.minimum, le=LOADED_NODES.maximum)] = LOADED_NODES.default
     group_ids: OwnGroups = None
-    include_invalidated: WithEnded = True
+    include_invalidated: Annotated[WithEnded, SELDOM_NEEDED] = True
 
 
 class CommitGraph(Request):
     graph: Graph = DEFAULT_GRAPH
-    edges: Annotated[EdgeChoices | None, Field(description="only these, with their ends")] = None
-    nodes: Annotated[
-        Strings | None, Field(max_length=500, description="only these labels; with neither edges nor nodes: everything")
-    ] = None
-    dry_run: Annotated[bool, Field(description="true only shows what would be written")] = True
-    title: Annotated[str | None, Field(description="of the episode")] = None
-    note: Annotated[str | None, Field(max_length=10_000, description="text of your own, put first in it")] = None
+    edges: EdgeChoices | None = None
+    nodes: Annotated[Strings | None, Field(max_length=500, description="only these; with neither: all")] = None
+    dry_run: Annotated[bool, Field(description="only show what would be written")] = True
+    title: str | None = None
+    note: Annotated[str | None, Field(max_length=10_000, description="your words in it")] = None
     valid_at: Annotated[str | None, Field(description="when it happened; now if left out")] = None
     group_id: GroupId = None
 
 
 class SaveGraph(Request):
     graph: Graph = DEFAULT_GRAPH
-    name: Annotated[str | None, Field(description="to save it under; its own if left out")] = None
+    name: str | None = None
+    """Of the copy; the graph's own if left out."""
 
 
 class OpenGraph(Request):
-    name: Annotated[str, Field(description="of the saved graph")] = DEFAULT_GRAPH
-    graph: Annotated[str | None, Field(description="scratch graph to merge it into; of its name if left out")] = None
+    name: str = DEFAULT_GRAPH
+    graph: Annotated[str | None, Field(description="merge into; its name if left out")] = None

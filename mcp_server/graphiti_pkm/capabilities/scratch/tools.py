@@ -105,7 +105,7 @@ async def list_graphs(call: Call, request: "ListGraphs") -> ListGraphsResponse: 
 async def delete_graph(call: Call, request: "DeleteGraph") -> DeleteGraphResponse:
     """Delete a whole scratch graph; memory is not touched.
 
-    Use when it has served its purpose; for parts use remove_node or remove_edge instead.
+    Use when done with it; for parts use remove_node instead.
     """
     return await reasoning_of(call).saving.delete_graph(call.caller, request)
 
@@ -119,9 +119,9 @@ async def get_graph_info(call: Call, request: "GetGraphInfo") -> GraphInfoRespon
 
 
 async def compare_graphs(call: Call, request: "CompareGraphs") -> CompareGraphsResponse:
-    """Compare two scratch graphs: nodes and edges in only one, and what differs in both.
+    """Compare two scratch graphs: what only one has, and what differs.
 
-    Use for what changed, e.g. in memory loaded as of two dates; to see one use list_nodes instead.
+    Use for what changed, e.g. in memory between two dates; for one graph use list_nodes instead.
     """
     return await reasoning_of(call).comparing.compare_graphs(call.caller, request)
 
@@ -129,7 +129,7 @@ async def compare_graphs(call: Call, request: "CompareGraphs") -> CompareGraphsR
 async def add_node(call: Call, request: "AddNode") -> AddNodeResponse:
     """Add a node to a scratch graph, or merge into the one of this label but for case, spaces, - and _.
 
-    Use for one; for several use add_nodes instead. similar_existing names others that may be the same.
+    Use for one; for several use add_nodes instead. similar_existing may be the same.
     """
     return await reasoning_of(call).nodes.add_node(call.caller, request)
 
@@ -143,7 +143,7 @@ async def add_nodes(call: Call, request: "AddNodes") -> AddNodesResponse:
 
 
 async def find_node(call: Call, request: "FindNode") -> FindNodeResponse:
-    """Find nodes of a scratch graph by what they are called, most similar first.
+    """Find nodes of a scratch graph by name, most similar first.
 
     Use when unsure of a label; for entities of memory use search_nodes instead.
     """
@@ -153,7 +153,7 @@ async def find_node(call: Call, request: "FindNode") -> FindNodeResponse:
 async def remove_node(call: Call, request: "RemoveNode") -> RemoveNodeResponse:
     """Remove a node and its edges, by its very label.
 
-    Use to correct a graph; to see first what would break use impact_of_removal instead.
+    Use to correct a graph; for what would break use impact_of_removal instead.
     """
     return await reasoning_of(call).nodes.remove_node(call.caller, request)
 
@@ -161,7 +161,7 @@ async def remove_node(call: Call, request: "RemoveNode") -> RemoveNodeResponse:
 async def merge_nodes(call: Call, request: "MergeNodes") -> MergeNodesResponse:
     """Merge one node into another, with its edges.
 
-    Use for one thing under two labels; to correct a label use rename_node instead.
+    Use for one thing under two labels; for a wrong label use rename_node instead.
     """
     return await reasoning_of(call).nodes.merge_nodes(call.caller, request)
 
@@ -169,15 +169,15 @@ async def merge_nodes(call: Call, request: "MergeNodes") -> MergeNodesResponse:
 async def rename_node(call: Call, request: "RenameNode") -> RenameNodeResponse:
     """Rename a node; its edges stay.
 
-    Use to correct a label; if a node has that one already use merge_nodes instead.
+    Use for a wrong label; if a node has the new one use merge_nodes instead.
     """
     return await reasoning_of(call).nodes.rename_node(call.caller, request)
 
 
 async def list_nodes(call: Call, request: "ListNodes") -> ListNodesResponse:
-    """List nodes of a scratch graph in the order they were added.
+    """List nodes of a scratch graph as they were added.
 
-    Use for an overview or, with max_in_degree=0 and relation, what nothing explains; for one by name use
+    Use for an overview, or with max_in_degree=0 and relation for what nothing explains; for a name use
     find_node instead.
     """
     return await reasoning_of(call).nodes.list_nodes(call.caller, request)
@@ -186,8 +186,7 @@ async def list_nodes(call: Call, request: "ListNodes") -> ListNodesResponse:
 async def add_edge(call: Call, request: "AddEdge") -> AddEdgeResponse:
     """Add a directed edge between two nodes.
 
-    Use for one; for several use add_edges instead. An end that is only near a label adds nothing: candidates
-    come back.
+    Use for one; for several use add_edges instead. Near labels add nothing: candidates come back.
     """
     return await reasoning_of(call).edges.add_edge(call.caller, request)
 
@@ -195,8 +194,7 @@ async def add_edge(call: Call, request: "AddEdge") -> AddEdgeResponse:
 async def add_edges(call: Call, request: "AddEdges") -> AddEdgesResponse:
     """Add up to 500 edges to a scratch graph; unclear ones come back in failed.
 
-    Use after add_nodes, or with create_missing; for a text in DOT, CSV, JSON or GraphML use import_graph
-    instead.
+    Use after add_nodes, or with create_missing; for a text use import_graph instead.
     """
     return await reasoning_of(call).edges.add_edges(call.caller, request)
 
@@ -204,15 +202,15 @@ async def add_edges(call: Call, request: "AddEdges") -> AddEdgesResponse:
 async def find_edges(call: Call, request: "FindEdges") -> FindEdgesResponse:
     """Find edges of a scratch graph, with their properties.
 
-    Use to check what is there; for all around one node use get_neighbors instead.
+    Use to check what is there; around one node use get_neighbors instead.
     """
     return await reasoning_of(call).looking.find_edges(call.caller, request)
 
 
 async def remove_edge(call: Call, request: "RemoveEdge") -> RemoveEdgeResponse:
-    """Remove edges from one node to another; the opposite direction stays.
+    """Remove edges from one node to another, not the opposite ones.
 
-    Use with the very labels; for a node with all its edges use remove_node instead.
+    Use with the very labels; for a node use remove_node instead.
     """
     return await reasoning_of(call).edges.remove_edge(call.caller, request)
 
@@ -220,7 +218,7 @@ async def remove_edge(call: Call, request: "RemoveEdge") -> RemoveEdgeResponse:
 async def get_neighbors(call: Call, request: "GetNeighbors") -> GetNeighborsResponse:
     """Get what edges join to a node, with relation and direction.
 
-    Use to walk step by step; for how two nodes are connected use shortest_path instead.
+    Use to walk step by step; between two nodes use shortest_path instead.
     """
     return await reasoning_of(call).looking.get_neighbors(call.caller, request)
 
@@ -228,13 +226,13 @@ async def get_neighbors(call: Call, request: "GetNeighbors") -> GetNeighborsResp
 async def subgraph(call: Call, request: "Subgraph") -> ScratchSubgraphResponse:
     """Get some nodes and the edges among them.
 
-    Use to look at a part; for all around one node use get_neighbors instead.
+    Use to look at a part; around one node use get_neighbors instead.
     """
     return await reasoning_of(call).looking.subgraph(call.caller, request)
 
 
 async def shortest_path(call: Call, request: "ShortestPath") -> ShortestPathResponse:
-    """Find the path of fewest edges, or of least weight, from one node to another.
+    """Find the path of fewest edges, or of least weight, between two nodes.
 
     Use for how A reaches B; for every way use all_paths instead.
     """
@@ -242,35 +240,34 @@ async def shortest_path(call: Call, request: "ShortestPath") -> ShortestPathResp
 
 
 async def all_paths(call: Call, request: "AllPaths") -> AllPathsResponse:
-    """List the paths from one node to another that pass no node twice, shortest first.
+    """List the paths between two nodes that pass no node twice, shortest first.
 
-    Use for every way between two nodes; for one use shortest_path instead.
+    Use for every way; for one use shortest_path instead.
     """
     return await reasoning_of(call).analysis.all_paths(call.caller, request)
 
 
 async def pagerank(call: Call, request: "Pagerank") -> RankingsResponse:
-    """Rank nodes by PageRank (pointed to by many, or by those that are) or by how many shortest paths pass them.
+    """Rank nodes by PageRank, or by how many shortest paths pass them.
 
-    Use for what everything rests on, by=betweenness for what joins clusters; for plain counts use degree_centrality
+    Use for what everything rests on, by=betweenness for what joins clusters; for counts use degree_centrality
     instead.
     """
     return await reasoning_of(call).analysis.pagerank(call.caller, request)
 
 
 async def connected_components(call: Call, request: "ConnectedComponents") -> ComponentsResponse:
-    """List the connected parts of a scratch graph, or the groups inside them, the largest first.
+    """List the connected parts of a scratch graph, or the groups inside, largest first.
 
-    Use for isolated clusters, topics or modules; for what joins them use bridges instead.
+    Use for clusters, topics, modules; for what joins them use bridges instead.
     """
     return await reasoning_of(call).analysis.connected_components(call.caller, request)
 
 
 async def find_cycles(call: Call, request: "FindCycles") -> CyclesResponse:
-    """List cycles that pass no node twice, shortest first.
+    """List cycles, shortest first, and the fewest edges that break all.
 
-    Use for circular dependencies; for nodes that reach each other use connected_components with mode strong
-    instead.
+    Use for circular dependencies; for nodes that reach each other use connected_components instead.
     """
     return await reasoning_of(call).analysis.find_cycles(call.caller, request)
 
@@ -286,7 +283,7 @@ async def transitive_reduction(call: Call, request: "TransitiveReduction") -> Re
 async def degree_centrality(call: Call, request: "DegreeCentrality") -> DegreesResponse:
     """Rank nodes by their number of edges, in and out.
 
-    Use for hubs and, with relation, for "most supported"; beyond neighbours use pagerank instead.
+    Use for hubs and, with relation, "most supported"; beyond neighbours use pagerank instead.
     """
     return await reasoning_of(call).analysis.degree_centrality(call.caller, request)
 
@@ -300,15 +297,15 @@ async def impact_of_removal(call: Call, request: "ImpactOfRemoval") -> ImpactRes
 
 
 async def common_causes(call: Call, request: "CommonCauses") -> CausesResponse:
-    """Get what leads to a node: its sources, what most ways to it pass, the fewest nodes that cut them all.
+    """Get what leads to a node: roots, what most ways pass, the fewest nodes that cut all.
 
-    Use for root causes and the best fix; for what follows from a node use impact_of_removal instead.
+    Use for root causes and the best fix; for what follows use impact_of_removal instead.
     """
     return await reasoning_of(call).analysis.common_causes(call.caller, request)
 
 
 async def bridges(call: Call, request: "Bridges") -> BridgesResponse:
-    """List the nodes and edges without which a scratch graph falls apart, whichever way edges point.
+    """List nodes and edges without which a scratch graph falls apart, whichever way edges point.
 
     Use for single points of failure; for one node use impact_of_removal instead.
     """
@@ -316,11 +313,11 @@ async def bridges(call: Call, request: "Bridges") -> BridgesResponse:
 
 
 async def import_graph(call: Call, request: "ImportGraph") -> ImportGraphResponse:
-    """Import a text into a scratch graph, merging with what is there; all or nothing.
+    """Import a text into a scratch graph, merging; all or nothing.
 
-    Use for many nodes and edges; for few use add_nodes and add_edges instead. dot: an edge's label is its
-    relation. csv: header source,target,relation, then properties. json: nodes with label and type, edges with
-    source, target and relation.
+    Use for many nodes and edges; for few use add_edges instead. dot: an edge's label is its relation. csv:
+    header source,target,relation, then properties. json: nodes with label, type; edges with source, target,
+    relation.
     """
     return await reasoning_of(call).exchange.import_graph(call.caller, request)
 
@@ -328,14 +325,14 @@ async def import_graph(call: Call, request: "ImportGraph") -> ImportGraphRespons
 async def export_graph(call: Call, request: "ExportGraph") -> ExportGraphResponse:
     """Export a scratch graph as a text or a picture.
 
-    Use json or graphml to keep everything, dot and mermaid for other programs, csv for edges, svg or text (a
-    tree) for a picture. For a few nodes use subgraph instead.
+    Use json or graphml to keep all, dot, mermaid, csv for other programs, svg or text (a tree) to see it. For a
+    few nodes use subgraph instead.
     """
     return await reasoning_of(call).exchange.export_graph(call.caller, request)
 
 
 async def load_memory_graph(call: Call, request: "LoadMemoryGraph") -> LoadMemoryResponse:
-    """Load a part of memory into a scratch graph: entities as nodes, facts as edges with dates and status.
+    """Load a part of memory into a scratch graph: entities as nodes, facts as edges with dates.
 
     Use to compute on memory, two dates in two graphs; for a first look use get_entity_subgraph instead.
     """
@@ -346,16 +343,16 @@ async def commit_graph(call: Call, request: "CommitGraph") -> CommitGraphRespons
     """Write a scratch graph to memory, as entities and facts of one episode.
 
     Use for results that are to last; for what was said use add_memory instead. First preview and show the user
-    the sentences, then dry_run=false. An edge's fact (a sentence), kind, value, unit, measure, valid_at and
-    invalid_at are taken, and a new node's summary; invalid_at ends a fact, a removed edge does not.
+    the sentences, then dry_run=false. Of an edge it takes fact (a sentence), kind, value, unit, measure,
+    valid_at, invalid_at (ends a fact; a removed edge does not), of a new node its summary.
     """
     return await reasoning_of(call).committing.commit_graph(call.caller, request)
 
 
 async def save_graph(call: Call, request: "SaveGraph") -> SaveGraphResponse:
-    """Save a copy of a scratch graph, which else goes when idle or at a restart.
+    """Save a copy of a scratch graph, which else goes when idle.
 
-    Use to go on another day; to make results part of memory use commit_graph instead.
+    Use to go on another day; for results use commit_graph instead.
     """
     return await reasoning_of(call).saving.save_graph(call.caller, request)
 

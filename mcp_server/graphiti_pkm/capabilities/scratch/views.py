@@ -1,6 +1,6 @@
 """Reading scratch graphs: edges, neighbours, subgraphs and statistics."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from graphiti_pkm.capabilities.scratch.edges import matched
@@ -15,7 +15,16 @@ from graphiti_pkm.capabilities.scratch.models.answers import (
     ScratchSubgraphResponse,
 )
 from graphiti_pkm.capabilities.scratch.nodes import node_view
-from graphiti_pkm.capabilities.scratch.pages import ROOM, UNTYPED, Place, fitting, listed, relation_note
+from graphiti_pkm.capabilities.scratch.pages import (
+    ROOM,
+    UNTYPED,
+    Place,
+    fitting,
+    has_properties,
+    is_of,
+    listed,
+    relation_note,
+)
 from graphiti_pkm.capabilities.scratch.requests import FindEdges, GetGraphInfo, GetNeighbors, Subgraph
 from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
 from graphiti_pkm.core.model.access import Caller
@@ -40,19 +49,28 @@ class ScratchLooking:
         self._matcher = matcher
 
     async def find_edges(self, caller: Caller, request: FindEdges) -> FindEdgesResponse:
-        """Edges in order of insertion, optionally of one source, target or relation."""
+        """Edges in order of insertion, optionally of one source, target or relation, or between two groups."""
         rows = request.limit
         ends = [end for end in (request.source, request.target) if end is not None]
-        async with self._matcher.reading(caller, request.graph, ends) as found:
+        named = [label for group in request.between or () for label in group]
+        async with self._matcher.reading(caller, request.graph, [*ends, *named]) as found:
             held = found.graph
             start, end = (None if text is None else found.match(text) for text in (request.source, request.target))
             filters = (start.index if start else None, end.index if end else None, request.relation)
             place = Place.of(
                 self._graphs, found.opened, caller, request, request.cursor, source=filters[0], target=filters[1]
             )
+            groups = [{found.match(label).index for label in group} for group in request.between or ()]
+            after = int(place.after[0]) if place.after else -1
+            if groups or request.source_type or request.target_type or request.properties:
+                edges = [edge for edge in held.edges(*filters) if _fits(held, edge, request, groups)]
+                following: Iterable[Edge] = (edge for edge in edges if edge.sequence > after)
+                total = len(edges)
+            else:
+                following, total = held.edges(*filters, after=after), held.count_edges(*filters)
             page = listed(
-                held.edges(*filters, after=int(place.after[0]) if place.after else -1),
-                held.count_edges(*filters),
+                following,
+                total,
                 rows,
                 lambda edge: _edge_view(held, edge),
                 lambda edge: (edge.sequence,),
@@ -166,6 +184,16 @@ def _joined(graph: "ScratchGraph", index: int, direction: Direction, relation: s
             (edge.sequence, "out", edge.target, edge.relation) for edge in graph.edges(source=index, relation=relation)
         ]
     return sorted(rows)
+
+
+def _fits(graph: "ScratchGraph", edge: "Edge", request: FindEdges, groups: Sequence[set[int]]) -> bool:
+    if not is_of(graph.node(edge.source), request.source_type) or not is_of(
+        graph.node(edge.target), request.target_type
+    ):
+        return False
+    if groups and not any(edge.source in one and edge.target in other for one, other in (groups, groups[::-1])):
+        return False
+    return has_properties(edge.properties, request.properties)
 
 
 def _edge_view(graph: "ScratchGraph", edge: "Edge") -> ScratchEdgeView:

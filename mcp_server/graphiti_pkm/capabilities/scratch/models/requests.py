@@ -4,7 +4,6 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from graphiti_pkm.capabilities.scratch.limits import LONGEST_LABEL, LONGEST_RELATION
 from graphiti_pkm.core.model.requests import Request
 
 
@@ -28,7 +27,7 @@ class NodeInput(Request):
 class EdgeInput(Request):
     """One edge of a batch."""
 
-    source: Annotated[Label, Field(description="label of a node")]
+    source: Label
     target: Label
     relation: Annotated[str, Field(description="e.g. calls")]
     properties: dict[str, Any] | None = None
@@ -37,6 +36,6 @@ class EdgeInput(Request):
 class EdgeChoice(Request):
     """One existing edge, or all edges from one node to another."""
 
-    source: Annotated[str, Field(min_length=1, max_length=LONGEST_LABEL)]
-    target: Annotated[str, Field(min_length=1, max_length=LONGEST_LABEL)]
-    relation: Annotated[str | None, Field(max_length=LONGEST_RELATION, description="all of them if left out")] = None
+    source: Label
+    target: Label
+    relation: Annotated[str | None, Field(description="all if left out")] = None
