@@ -100,7 +100,8 @@ class ScratchAnalysis:
             follows = (
                 "" if request.undirected else "; edges are followed in their direction, undirected=true ignores it"
             )
-            reason = f"No path leads from {shown(taken.matches[0].label)} to {shown(taken.matches[1].label)}{follows}."
+            source, target = (shown(match.label) for match in taken.matches)
+            reason = f"No path leads from {source} to {target}{follows}.{_in_part(taken)}"
             return ShortestPathResponse(**ends, path=None, reason=reason)
         path, cost = found
         shown_path = taken.labels.along(path)
@@ -136,6 +137,8 @@ class ScratchAnalysis:
             reason: str | None = f"There are more than {request.limit} paths; these are the shortest."
         elif are_all and all_shown:
             reason = _longer_paths(paths, request, longer)
+            if not paths and not longer:
+                reason = f"{reason}{_in_part(taken)}"
         else:
             reason = self._snapshots.why(outcome, "paths", request.limit, all_shown=all_shown)
         return AllPathsResponse(
@@ -377,6 +380,15 @@ class ScratchAnalysis:
             truncated=outcome.is_truncated or len(groups) > request.limit or not all_shown,
             reason=self._snapshots.why(outcome, "communities", request.limit, all_shown=True),
         )
+
+
+def _in_part(taken: Snapshot) -> str:
+    if not taken.is_part_of_memory:
+        return ""
+    return (
+        " The graph was loaded from memory in part: there may be one there, load_memory_graph with more hops or "
+        "find_entity_path tells."
+    )
 
 
 def _longer_paths(paths: Sequence[object], request: AllPaths, longer: Sequence[int]) -> str | None:

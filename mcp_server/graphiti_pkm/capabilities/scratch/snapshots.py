@@ -108,6 +108,8 @@ class Snapshot:
     view: "View"
     labels: Labels
     matches: Sequence[Match]
+    is_part_of_memory: bool = False
+    """Whether memory holds more next to what was loaded from it."""
 
     @property
     def nodes(self) -> list[int]:
@@ -152,7 +154,7 @@ class Snapshots:
             matches = [found.match(text) for text in texts]
             view, labels = await in_thread(_viewed, found.graph, weight, relation, gathered, undirected=undirected)
             version = found.graph.version
-            return Snapshot(found.graph, version, view, Labels(labels), matches)
+            return Snapshot(found.graph, version, view, Labels(labels), matches, found.graph.is_part_of_memory)
 
     async def run(
         self, caller: Caller, job: str, view: "View", *, most: int | None = None, **arguments: Any

@@ -56,6 +56,7 @@ class ScratchGraph:
         self.limits = limits
         self.loads: list[Load] = []
         """What was loaded from memory, the last load last."""
+        self._aliases: dict[str, dict[str, None]] = {}
         self._bytes_elsewhere = bytes_elsewhere
         self._graph: Graph = rustworkx.PyDiGraph(multigraph=True)
         self._edges = Edges(self._graph)
@@ -67,6 +68,11 @@ class ScratchGraph:
         self._views: dict[tuple[str | None, str | None, Gathered], tuple[int, View]] = {}
 
     # Queries
+
+    @property
+    def is_part_of_memory(self) -> bool:
+        """Whether memory holds more next to what was loaded last."""
+        return bool(self.loads) and (self.loads[-1].is_cut or self.loads[-1].beyond > 0)
 
     @property
     def node_count(self) -> int:
@@ -98,6 +104,16 @@ class ScratchGraph:
     def loose(self, label: str) -> list[int]:
         """The nodes whose labels differ from this one only in punctuation; there may be several."""
         return list(self._by_loose.get(loose_key(label), ()))
+
+    def called(self, name: str) -> list[int]:
+        """The nodes that memory also calls so; a node of this label is not among them."""
+        found = (self.find(label) for label in self._aliases.get(same_key(name), ()))
+        return [index for index in found if index is not None]
+
+    def call(self, label: str, aliases: Iterable[str]) -> None:
+        """Remember what memory also calls the node with this label."""
+        for alias in aliases:
+            self._aliases.setdefault(same_key(alias), {})[label] = None
 
     def node(self, index: int) -> ScratchNode:
         return self._graph[index]

@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
     from graphiti_pkm.settings.loader import Settings
 
-How: TypeAlias = Literal["exact", "normalised", "plural", "cut", "loose", "similar"]
-"""normalised: but for case, spaces, hyphens, underscores. cut: words cut short. loose: but for all punctuation."""
-_CERTAIN = frozenset({"exact", "normalised", "plural", "cut"})
+How: TypeAlias = Literal["exact", "normalised", "alias", "plural", "cut", "loose", "similar"]
+"""normalised: but for case, spaces, hyphens, underscores. alias: another name that memory has. cut: words cut short.
+loose: but for all punctuation."""
+_CERTAIN = frozenset({"exact", "normalised", "alias", "plural", "cut"})
 
 NO_VECTORS = "labels were compared by letters and words only: there is no embedding model now, see get_status"
 STILL_EMBEDDING = "the labels of this graph are still being embedded: {} of {} are compared by letters and words only"
@@ -297,10 +298,13 @@ def _by_form(graph: "ScratchGraph", text: str, known: int | None) -> Meaning | N
     if index is not None:
         label = graph.label(index)
         return Match(index, label, 1.0, "exact" if label == text.strip() else "normalised")
+    aliases = [Match(index, graph.label(index), 1.0, "alias") for index in graph.called(text)]
     plurals = {index for form in in_other_number(text) if (index := graph.find(form)) is not None}
-    found = [Match(index, graph.label(index), 1.0, "plural") for index in sorted(plurals)] or [
-        Match(index, graph.label(index), 1.0, "loose") for index in graph.loose(text)
-    ]
+    found = (
+        aliases
+        or [Match(index, graph.label(index), 1.0, "plural") for index in sorted(plurals)]
+        or [Match(index, graph.label(index), 1.0, "loose") for index in graph.loose(text)]
+    )
     if len(found) > 1:
         return Ambiguous(tuple(found))
     return found[0] if found else None

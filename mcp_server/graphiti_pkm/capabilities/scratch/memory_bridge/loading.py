@@ -79,6 +79,8 @@ _FOUND = 10
 _FACTS_A_NODE = 10
 _FACTS_OF_ONE = 200
 """Facts of one entity that are read in an earlier state of the record."""
+_ALIASES = 20
+"""Other names of one entity by which its node is found."""
 _AROUND = 200
 """Entities next to the loaded ones whose facts are counted."""
 _MOST_LISTED = 20
@@ -150,6 +152,7 @@ class ScratchBridge(FactLists):
         events = 0 if instant is None else await self._events(among, wanted)
         if request.query is not None and instant is not None and hops:
             seeds = _with_facts_then(seeds, found, self._context.settings.zone, instant)
+        aliases = await self._graph.records.aliases([one.uuid for one in among], _ALIASES) if among else {}
         async with self._graphs.writing(caller, name) as opened:
             loaded = await in_thread(self._put, opened, seeds.entities, found, now, instant, known.at)
             facts_left_out = found.facts_total - len(found.facts)
@@ -158,6 +161,9 @@ class ScratchBridge(FactLists):
                 _asked(seeds, request), _when(request), beyond.total, is_cut=is_cut, facts_left_out=facts_left_out
             )
             opened.graph.loads.append(load)
+            for uuid, names in aliases.items():
+                if uuid in loaded.labels:
+                    opened.graph.call(loaded.labels[uuid], names)
         entities = len(seeds.entities) + len(found.entities)
         return LoadMemoryResponse(
             message=_told(name, entities, found, loaded, hops, beyond, is_then=instant is not None),

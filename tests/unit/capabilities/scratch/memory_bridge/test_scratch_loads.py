@@ -10,7 +10,7 @@ from tests.worlds.scratch_world import ScratchWorld
 from graphiti_pkm.capabilities.scratch.limits import ScratchEdge, ScratchNode
 from graphiti_pkm.capabilities.scratch.models.answers import CompareGraphsResponse
 from graphiti_pkm.capabilities.scratch.models.memory import LoadMemoryResponse
-from graphiti_pkm.capabilities.scratch.requests import CompareGraphs, LoadMemoryGraph
+from graphiti_pkm.capabilities.scratch.requests import AddEdge, AllPaths, CompareGraphs, LoadMemoryGraph, ShortestPath
 from graphiti_pkm.core.model.access import LOCAL
 
 CHAIN = ["deploy", "overload", "failover", "outage", "complaints", "refunds"]
@@ -114,3 +114,35 @@ async def test_what_was_only_written_otherwise_is_no_change(world: ScratchWorld)
     found = await compared(world, graph="default")
     assert [one.name for one in found.edges_changed[0].differences] == ["valid_at", "status"]
     assert [one.name for one in found.nodes_changed[0].differences] == ["type"]
+
+
+async def test_no_path_in_a_part_of_memory_says_that_memory_may_have_one(world: ScratchWorld) -> None:
+    await cause(world, *CHAIN)
+    for name in ("deploy", "refunds"):
+        await load(world, name, hops=1)
+    asked = {"source": "deploy", "target": "refunds"}
+    found = await world.reasoning.analysis.shortest_path(LOCAL, ShortestPath(**asked))
+    assert found.path is None
+    assert "loaded from memory in part" in (found.reason or "")
+    every = await world.reasoning.analysis.all_paths(LOCAL, AllPaths(**asked))
+    assert "loaded from memory in part" in (every.reason or "")
+    await load(world, "deploy", hops=10)
+    assert (await world.reasoning.analysis.shortest_path(LOCAL, ShortestPath(**asked))).length == 5
+    back = ShortestPath(source="refunds", target="deploy", graph="whole")
+    await load(world, "deploy", hops=10, graph="whole")
+    reason = (await world.reasoning.analysis.shortest_path(LOCAL, back)).reason or ""
+    assert reason.startswith("No path")
+    assert "in part" not in reason
+
+
+async def test_loaded_nodes_are_known_by_the_other_names_that_memory_has(world: ScratchWorld) -> None:
+    told = {"source": "Authentication Service", "relation": "CAUSES", "target": "outage"}
+    entities = [{"name": "Authentication Service", "aliases": ["Keycloak"]}]
+    await world.tell("The Authentication Service (Keycloak) causes the outage.", told, entities=entities)
+    await load(world, "outage")
+    edge = AddEdge(source="keycloak", target="outage", relation="explains")
+    added = await world.reasoning.edges.add_edge(LOCAL, edge)
+    assert (added.source_matched, added.created) == ("Authentication Service", True)
+    await world.draw(ScratchNode("Keycloak"))  # a node of this name is another one
+    again = await world.reasoning.edges.add_edge(LOCAL, edge)
+    assert (again.source_matched, again.created) == ("Keycloak", True)
