@@ -99,7 +99,7 @@ class Entries(ProjectLookups):
     async def get_entry_context(self, caller: Caller, request: GetEntryContext) -> EntryContextResponse:
         """Entries that mention an entity: the newest, oldest of them first; the cursor pages to older ones."""
         group, project = await self._group(caller, request.project_id, request.group_id)
-        after, before = self._instant("after", request.after), self._instant("before", request.before)
+        after, before = self._period(request.after, request.before)
         meant = await self._meant(caller, request.entity_name, group, is_only=request.group_id or request.project_id)
         if meant.entity is None:
             return await self._unknown(caller, meant, request.entity_name, group)

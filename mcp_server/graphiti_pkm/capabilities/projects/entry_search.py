@@ -43,10 +43,11 @@ class EntrySearch(ProjectLookups):
         """The nearest entries that reach the threshold; where they are fewer than asked for, the nearest below it."""
         query = await self._candidates.query(request.query)
         group, project = await self._group(caller, request.project_id, request.group_id)
+        after, before = self._period(request.after, request.before)
         wanted = EpisodeFilter(
             group_ids=(group,),
-            valid_after=self._instant("after", request.after),
-            valid_before=self._instant("before", request.before),
+            valid_after=after,
+            valid_before=before,
             entries=EntryFilter(project_uuid=project.project.uuid if project else None, type=request.type),
         )
         hits: Mapping[str, EpisodeHit] = {}

@@ -62,6 +62,13 @@ class ProjectLookups(Reader):
         self._stored = stored
         self._candidates = Candidates(context.graph, context.embedder, self._persons)
 
+    def _period(self, after: str | None, before: str | None) -> tuple[datetime | None, datetime | None]:
+        """The instants between which entries are asked for. Raises InvalidInput if nothing can lie between them."""
+        first, end = self._instant("after", after), self._instant("before", before)
+        if first is not None and end is not None and end <= first:
+            raise InvalidInput("before must be later than after: after <= timestamp < before.")
+        return first, end
+
     async def _rows(
         self, uuids: Sequence[str], group_ids: Sequence[str], now: datetime | None = None
     ) -> list[ProjectRow]:

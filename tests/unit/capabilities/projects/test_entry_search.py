@@ -150,6 +150,16 @@ async def test_bad_queries_and_unknown_projects_are_errors() -> None:
         await asked.search("tokens", before="some day")
 
 
+@pytest.mark.parametrize("before", ["2025-04", "2025-05"])
+async def test_a_period_that_ends_before_it_begins_is_an_error_that_says_so(before: str) -> None:
+    asked = ProjectsWorld()
+    await asked.enter("Tom came.", entities=[{"name": "Tom"}], timestamp="2025-05-02")
+    for call in (asked.search, asked.context_of):
+        assert await call("Tom", after="2025-05", before="2025-06")
+        with pytest.raises(InvalidInput, match="before must be later than after: after <= timestamp < before"):
+            await call("Tom", after="2025-05", before=before)
+
+
 async def test_an_empty_answer_says_what_there_is_and_entries_of_others_are_not_found() -> None:
     asked = ProjectsWorld()
     await asked.enter("Tokens expire.")
