@@ -151,7 +151,10 @@ async def test_a_memory_from_before_gets_the_tables(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         told = await tell(memory, "Petra works.", entities=[{"name": "Petra"}])
     with closing(sqlite3.connect(tmp_path / MEMORY)) as db:
+        kept = "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'relevant_%'"
         for statement in (
+            *(f"DROP TRIGGER {name}" for (name,) in db.execute(kept).fetchall()),
+            *(f"DROP TABLE {name}" for name in ("relevant_link", "relevant_to")),
             *(f"DROP TRIGGER {table}_apart" for table in ("episode", "entity")),
             *(f"DROP TRIGGER {name}" for name in ("entity_nameless", "name_given", "name_taken")),
             *(f"DROP TABLE {name}" for name in ("apart", "nameless")),

@@ -8,6 +8,7 @@ hundred facts and a hundred thousand.
 import sqlite3
 
 from graphiti_pkm.errors import ConfigurationError, NewerSchema
+from graphiti_pkm.storage.graph.sqlite.relevance_schema import RELEVANCE
 
 SCHEMA_VERSION = 12
 OLDEST_SQLITE = (3, 37, 0)
@@ -413,9 +414,6 @@ WHEN NOT EXISTS (SELECT 1 FROM name k WHERE k.entity_uuid = old.entity_uuid) BEG
 END;
 """
 
-_RESERVED = ""
-"""Nothing; the number is taken by a change that is not in this version."""
-
 # ``quality``: what librarians say of an entity. ``write_origin``: who made a write, which made all records of its group
 # with its time; no two writes of a group have the same.
 _CURATION = """
@@ -447,7 +445,7 @@ CREATE TABLE write_origin (
 """
 
 _MIGRATIONS = (
-    *(_FIRST, _GRAPHITI, _UPDATES, _CAUSES, _STEMS, _TYPES, _PROJECTS, _SOURCES, _WORDS, _NAMELESS, _RESERVED),
+    *(_FIRST, _GRAPHITI, _UPDATES, _CAUSES, _STEMS, _TYPES, _PROJECTS, _SOURCES, _WORDS, _NAMELESS, RELEVANCE),
     _CURATION,
 )
 """The n-th leads from version n to n + 1; a published one never changes."""
