@@ -20,6 +20,7 @@ NAMES = (
     "walks",
     "adding",
     "classic",
+    "projects",
     "extraction",
     "local_model",
     "ingest",

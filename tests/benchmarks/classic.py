@@ -95,16 +95,16 @@ async def _searches(large: int) -> list[Figure]:
         found = []
         async with client_of(opened, toolsets=("compat",)) as compat:
             for tool, arguments in asked.items():
-                few, many = [await _p95(compat, tool, {**arguments, "group_id": group}) for group in ("small", "large")]
+                few, many = [await p95(compat, tool, {**arguments, "group_id": group}) for group in ("small", "large")]
                 name = f"{tool} through MCP, {large:,} entities against {SMALL}, p95 of processor time"
                 found.append(Figure(name, ms(many), ms(few), many / few, Target("<=", 3)))
         async with client_of(opened, toolsets=("reference",)) as reference:
-            taken = await _p95(reference, "search_nodes", {"query": "week 14"})
+            taken = await p95(reference, "search_nodes", {"query": "week 14"})
         name = f"search_nodes of reference through MCP, {large:,} entities, p95 of processor time"
         return [*found, Figure(name, ms(taken))]
 
 
-async def _p95(client: Client, tool: str, arguments: dict[str, Any]) -> float:
+async def p95(client: Client, tool: str, arguments: dict[str, Any]) -> float:
     """In milliseconds."""
     taken = []
     for _ in range(_ROUNDS):

@@ -1,7 +1,7 @@
 """Contracts of projects and entries: what is written of them, what is read, what goes."""
 
 from array import array
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from tests.builders import (
     GROUP,
@@ -326,6 +326,41 @@ async def test_what_is_written_later_or_only_in_archived_projects_is_left_out(gr
     assert [one[0] for one in (await relevant(graph, pinned))[1]] == ["parser"]
     of_nothing = a_project(momento("Empty"))
     assert await relevant(graph, asked(of_nothing)) == [[], []]
+
+
+async def test_a_fact_joins_two_entities_from_its_start_to_its_end_whenever_it_was_written(graph: Graph) -> None:
+    office = Office()
+    await graph.writer.apply(a_write(*office.records), {})
+    lasting = a_fact(office.lonely, office.jwt, "USES", valid_at=at(2026, 7), invalid_at=at(2026, 9))
+    twice = a_fact(office.jwt, office.lonely, "IS_USED_BY", valid_at=at(2026, 8))
+    await graph.writer.apply(a_write(lasting, twice), {})
+
+    async def lonely(now: datetime) -> list[tuple[object, ...]]:
+        found = await relevant(graph, asked(office.project, now=now))
+        return [one[2:4] for one in found[1] if one[0] == "lonely"]
+
+    assert await lonely(at(2026, 6)) == []
+    assert await lonely(at(2026, 7)) == [(1, at(2026, 7))]
+    assert await lonely(at(2026, 8, 15)) == [(1, at(2026, 8))]
+    await graph.writer.apply(a_write(deletions=Deletions(facts=(twice.uuid,)), group_id=GROUP), {})
+    assert await lonely(at(2026, 8, 15)) == [(1, at(2026, 7))]
+    assert await lonely(at(2026, 9)) == []
+
+
+async def test_what_a_forgotten_mention_or_name_joined_is_joined_no_more(graph: Graph) -> None:
+    office = Office()
+    await graph.writer.apply(a_write(*office.records), {})
+    lost = Forgetting(mentions=tuple((note.uuid, office.jwt.uuid) for note in office.notes[:3]))
+    await graph.writer.apply(an_intent(forgets=lost), {})
+    found = await relevant(graph, asked(office.project))
+    assert found == [[("module", 1, 0, at(2026, 5, 1), False)], [("JWT", 0, 1, at(2026, 4), False)]]
+    await graph.writer.apply(a_write(a_mention(office.notes[2], office.jwt)), {})
+    found = await relevant(graph, asked(office.project))
+    assert found[0] == [("JWT", 1, 1, at(2026, 5, 3), False), ("module", 1, 1, at(2026, 5, 1), False)]
+    assert [one[:3] for one in found[1]] == [("parser", 0, 1)]
+    await graph.writer.apply(a_write(deletions=Deletions(episodes=(office.notes[0].uuid,)), group_id=GROUP), {})
+    found = await relevant(graph, asked(office.project))
+    assert [[one[:3] for one in part] for part in found] == [[("JWT", 1, 0)], [("parser", 0, 1), ("module", 0, 1)]]
 
 
 async def test_the_projects_that_mention_an_entity(graph: Graph) -> None:

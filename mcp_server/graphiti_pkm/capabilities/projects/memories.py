@@ -93,7 +93,7 @@ def _view(one: Relevant, most: int, now: datetime, projects: Mapping[str, Sequen
         name=clipped(one.name, _NAME),
         type=one.label,
         relevance=round(one.score / SCALE, 3),
-        terms=RelevanceTerms(**{name: round(value, 3) for name, value in terms}),
+        terms=RelevanceTerms(**{name: round(value, 3) for name, value in terms._asdict().items()}),
         mentions=one.mentions,
         last_seen=iso(one.last_active) if one.last_active else None,
         projects=[clipped(name, _NAME) for name in projects.get(one.uuid, ())] or None,

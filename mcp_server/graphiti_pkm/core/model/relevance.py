@@ -5,6 +5,7 @@ They are computed when they are read, because a stored score would be wrong the 
 
 import math
 from datetime import datetime
+from typing import NamedTuple
 
 from graphiti_pkm.core.model.record import Record
 
@@ -17,7 +18,7 @@ SCALE = 1_000_000
 """Scores are compared as whole millionths, so that both stores sort alike."""
 
 
-class Terms(Record):
+class Terms(NamedTuple):
     """The terms of a score."""
 
     mentions: float

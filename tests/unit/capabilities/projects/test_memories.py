@@ -46,7 +46,7 @@ def test_each_term_is_from_zero_to_one(
     mentions: int, most: int, connections: int, days: float | None, is_pinned: bool, expected: tuple[float, ...]
 ) -> None:
     terms = terms_of(mentions, most, connections, days, is_pinned=is_pinned)
-    assert [value for _, value in terms] == pytest.approx(list(expected))
+    assert list(terms) == pytest.approx(list(expected))
     assert 0 <= terms.score <= 1
 
 

@@ -4,6 +4,7 @@ Reads run side by side, each in a snapshot of its own; writes one at a time, acr
 """
 
 import asyncio
+import math
 import sqlite3
 import threading
 import time
@@ -22,6 +23,8 @@ Row: TypeAlias = sqlite3.Row
 _T = TypeVar("_T")
 
 _READERS = 4
+FUNCTIONS: tuple[tuple[str, int, Callable[..., float]], ...] = (("ln", 1, math.log), ("pow", 2, math.pow))
+"""Functions of SQLite that some builds of it leave out."""
 
 
 class SqliteFile:
@@ -123,6 +126,10 @@ class SqliteFile:
         connection.row_factory = sqlite3.Row
         # SQLite's own lower() knows ASCII only.
         connection.create_function("lowered", 1, _lowered, deterministic=True)
+        known = {row["name"] for row in connection.execute("SELECT name FROM pragma_function_list")}
+        for name, arguments, function in FUNCTIONS:
+            if name not in known:
+                connection.create_function(name, arguments, function, deterministic=True)
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cache_size = -16000")
         connection.execute("PRAGMA temp_store = MEMORY")
