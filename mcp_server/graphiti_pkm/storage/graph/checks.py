@@ -23,7 +23,7 @@ def checked_label(label: str) -> str:
 
 def is_direction(vector: Vector) -> bool:
     """False for zero vectors and for those with infinities, whose cosine is not a number."""
-    length = math.fsum(value * value for value in vector)
+    length = math.hypot(*vector)
     return math.isfinite(length) and length > 0
 
 
