@@ -157,6 +157,29 @@ def _has_single_texts(db: sqlite3.Connection, kind: str) -> bool:
 
 def _best_of_single_texts(db: sqlite3.Connection, words: Sequence[_Word], found: Found, limit: int) -> dict[str, float]:
     """As ``_best``. Only records that can be among the best are looked up, not all that have a word."""
+    count = _outweighing(words, limit)
+    if count:
+        rare = " OR ".join(word.expression for word in words[:count])
+        with_rare = [word._replace(expression=f"({word.expression}) AND ({rare})") for word in words[count:]]
+        hits = _best_looked_up(db, [*words[:count], *with_rare], found, limit)
+        if len(hits) >= limit:
+            return hits
+    return _best_looked_up(db, words, found, limit)
+
+
+def _outweighing(words: Sequence[_Word], limit: int) -> int:
+    """How many of the rarest words weigh each more than all others, if enough texts have one; 0 if there are none.
+
+    All of the best have one of these words then, and the common words need not be looked for in other texts.
+    """
+    for count in range(1, len(words)):
+        is_enough = sum(word.held for word in words[:count]) >= limit
+        if is_enough and words[count - 1].weight > sum(word.weight for word in words[count:]):
+            return count
+    return 0
+
+
+def _best_looked_up(db: sqlite3.Connection, words: Sequence[_Word], found: Found, limit: int) -> dict[str, float]:
     each = " UNION ALL ".join(
         f"SELECT rowid AS id, :weight{place} AS weight FROM word_index WHERE word_index MATCH :word{place}"
         for place in range(len(words))
