@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from tests.builders import GROUP, OTHER_GROUP, RECORDED, a_fact, a_name, a_write, an_entity, an_update, at
+from tests.builders import GROUP, OTHER_GROUP, RECORDED, a_fact, a_name, a_write, an_entity, an_update, at, new_uuid
 
 from graphiti_pkm.capabilities.compat.assembly import OBSERVATIONS_PART
 from graphiti_pkm.capabilities.explore.assembly import WALKS_PART
@@ -114,6 +114,22 @@ async def test_entities_of_a_type_are_found_in_any_case(graph: Graph) -> None:
     assert set(await part.of_type(["person", "city"], [GROUP], 9)) == {*(one.uuid for one in people), others[0].uuid}
     assert await part.of_type(["entity", "per"], [GROUP], 9) == []
     assert await part.of_type([], [GROUP], 9) == []
+
+
+async def test_the_entities_of_observations_and_names_are_those_of_the_groups(graph: Graph) -> None:
+    sarah, tom = an_entity("Sarah"), an_entity("Tom")
+    foreign = an_entity("Eve", group_id=OTHER_GROUP)
+    likes, swims = observed(sarah, "Likes the sea"), observed(tom, "Swims")
+    others = [a_fact(sarah, tom, "OBSERVATION"), a_fact(tom, tom, "KNOWS"), observed(foreign, "Spies")]
+    await graph.writer.apply(a_write(sarah, tom, foreign, likes, swims, *others), {})
+    part = graph.part(OBSERVATIONS_PART)
+    facts = [likes.uuid, swims.uuid, *(one.uuid for one in others), likes.uuid, new_uuid()]
+    assert await part.observed(facts, [GROUP]) == {likes.uuid: sarah.uuid, swims.uuid: tom.uuid}
+    assert await part.observed(facts, [OTHER_GROUP]) == {others[2].uuid: foreign.uuid}
+    assert await part.observed([], [GROUP]) == {}
+    uuids = [tom.uuid, foreign.uuid, sarah.uuid, new_uuid()]
+    assert await part.names(uuids, [GROUP]) == {tom.uuid: "Tom", sarah.uuid: "Sarah"}
+    assert await part.names([], [GROUP]) == {}
 
 
 async def test_a_part_of_a_word_is_found_in_names_types_and_observations(graph: Graph) -> None:

@@ -35,6 +35,16 @@ class FakeObservations(FakePart):
                 found[fact.source_uuid].append(fact.text)
         return {uuid: (texts[:limit_each], len(texts)) for uuid, texts in found.items()}
 
+    async def observed(self, fact_uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, str]:
+        db = await self._db()
+        found = (one for one in _observations(db) if one.uuid in fact_uuids and one.group_id in group_ids)
+        return {one.uuid: one.source_uuid for one in found}
+
+    async def names(self, entity_uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, str]:
+        db = await self._db()
+        found = (db.entities[uuid] for uuid in entity_uuids if uuid in db.entities)
+        return {one.uuid: one.name for one in found if one.group_id in group_ids}
+
     async def relations(
         self, entity_uuids: Sequence[str], group_ids: Sequence[str], now: datetime, limit: int, *, within: bool
     ) -> tuple[list[Fact], int]:

@@ -23,6 +23,14 @@ class GraphObservations(Protocol):
         """
         ...
 
+    async def observed(self, fact_uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, str]:
+        """The entity of each fact that is an observation; other facts are left out."""
+        ...
+
+    async def names(self, entity_uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, str]:
+        """The name of each entity; those of other groups are left out."""
+        ...
+
     async def relations(
         self, entity_uuids: Sequence[str], group_ids: Sequence[str], now: datetime, limit: int, *, within: bool
     ) -> tuple[list[Fact], int]:

@@ -17,7 +17,7 @@ from graphiti_pkm.capabilities.compat.ports import GraphObservations
 from graphiti_pkm.capabilities.compat.reference_requests import OpenReferenceNodes, SearchReferenceNodes
 from graphiti_pkm.capabilities.compat.requests import FindMemoriesByName, SearchMemories
 from graphiti_pkm.core.context import Context
-from graphiti_pkm.core.facts.observations import OBSERVATION, TYPE, is_observation, type_of
+from graphiti_pkm.core.facts.observations import OBSERVATION, TYPE, type_of
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.model.access import Caller
@@ -109,16 +109,15 @@ class ClassicReading:
             for uuid, score in (await self._graph.search.search_entities([*terms, *begun], entities, POOL)).items()
         }
         observed = await self._graph.search.search_facts(terms, wanted, _OBSERVED_POOL)
-        for fact in await self._graph.records.get_facts(list(observed), group_ids):
-            if is_observation(fact):
-                score = scores.get(fact.source_uuid, 0.0) + observed[fact.uuid] / _UNIT
-                scores[fact.source_uuid] = score
+        entity_of = await self._stored.observed(list(observed), group_ids)
+        for fact_uuid, score in observed.items():
+            if (uuid := entity_of.get(fact_uuid)) is not None:
+                scores[uuid] = scores.get(uuid, 0.0) + score / _UNIT
         typed = await self._stored.of_type([*terms, "".join(terms)], group_ids, MOST_ENTITIES + 1)
-        names: dict[str, str] = {}
-        for one in await self._graph.records.get_entities(list(dict.fromkeys((*scores, *typed))), group_ids):
-            names[one.uuid] = one.name
-            if one.uuid in typed and TYPE not in one.attributes:  # else its words were found already
+        for one in await self._graph.records.get_entities(typed, group_ids):
+            if TYPE not in one.attributes:  # else its words were found already
                 scores[one.uuid] = scores.get(one.uuid, 0.0) + _OF_TYPE
+        names = await self._stored.names(list(scores), group_ids)
         ranked = [(uuid, round(scores[uuid], 6)) for uuid in scores if uuid in names]
         return sorted(ranked, key=lambda one: (-one[1], names[one[0]], one[0]))
 

@@ -21,6 +21,12 @@ class Observations(Part):
         found = await self._rows(queries.observations(entity_uuids, group_ids, now, limit_each))
         return {row["uuid"]: (list(row["texts"]), int(row["total"])) for row in found}
 
+    async def observed(self, fact_uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, str]:
+        return {row["uuid"]: row["value"] for row in await self._rows(queries.observed(fact_uuids, group_ids))}
+
+    async def names(self, entity_uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, str]:
+        return {row["uuid"]: row["value"] for row in await self._rows(queries.names(entity_uuids, group_ids))}
+
     async def relations(
         self, entity_uuids: Sequence[str], group_ids: Sequence[str], now: datetime, limit: int, *, within: bool
     ) -> tuple[list[Fact], int]:

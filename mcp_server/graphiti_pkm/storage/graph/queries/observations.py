@@ -44,6 +44,26 @@ def observations(uuids: Sequence[str], group_ids: Sequence[str], now: datetime, 
     )
 
 
+def observed(uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
+    """Other facts have no row."""
+    return Query(
+        "entities observed",
+        f"""UNWIND $uuids AS u MATCH (h)-[e:RELATES_TO {{uuid: u}}]->()
+        WHERE {OBSERVED} AND coalesce(e.group_id, '') IN $groups RETURN u AS uuid, h.uuid AS value""",
+        {"uuids": list(dict.fromkeys(uuids)), "groups": list(group_ids)},
+    )
+
+
+def names(uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
+    """Entities of other groups have no row."""
+    return Query(
+        "names of entities",
+        """UNWIND $uuids AS u MATCH (n:Entity {uuid: u}) WHERE n.group_id IN $groups
+        RETURN u AS uuid, coalesce(n.name, '') AS value""",
+        {"uuids": list(dict.fromkeys(uuids)), "groups": list(group_ids)},
+    )
+
+
 def relations(
     uuids: Sequence[str], group_ids: Sequence[str], now: datetime, limit: int, *, within: bool
 ) -> tuple[Query, Query]:

@@ -31,6 +31,18 @@ class SqliteObservations(SqlitePart):
     ) -> dict[str, tuple[list[str], int]]:
         return await self._file.read(lambda db: observations(db, entity_uuids, _current(group_ids, now), limit_each))
 
+    async def observed(self, fact_uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, str]:
+        found = "SELECT f.uuid, f.source_uuid FROM json_each(:uuids) u CROSS JOIN fact f ON f.uuid = u.value"
+        return await self._file.read(
+            lambda db: pairs(db, f"{found} WHERE {OBSERVED} AND f.group_id {IN_GROUPS}", fact_uuids, group_ids)
+        )
+
+    async def names(self, entity_uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, str]:
+        found = "SELECT n.uuid, n.name FROM json_each(:uuids) u CROSS JOIN entity n ON n.uuid = u.value"
+        return await self._file.read(
+            lambda db: pairs(db, f"{found} WHERE n.group_id {IN_GROUPS}", entity_uuids, group_ids)
+        )
+
     async def relations(
         self, entity_uuids: Sequence[str], group_ids: Sequence[str], now: datetime, limit: int, *, within: bool
     ) -> tuple[list[Fact], int]:
@@ -83,6 +95,12 @@ def observations(
         texts, _ = found.setdefault(row["uuid"], ([], row["total"]))
         texts.append(row["text"])
     return found
+
+
+def pairs(db: sqlite3.Connection, found: str, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, str]:
+    """What a statement gives for each uuid; whole records would take ten times as long."""
+    rows = db.execute(found, {"uuids": as_list(dict.fromkeys(uuids)), "groups": as_list(group_ids)})
+    return {row[0]: row[1] for row in rows}
 
 
 def relations(
