@@ -142,3 +142,20 @@ async def test_an_entry_is_found_by_its_meaning(journal: Path) -> None:
     async with over_stdio(journal) as client:
         page = await call(client, "search_episodes", query="fireworks over the river at night")
         assert "1661-04-24" in [episode["valid_at"][:10] for episode in page["episodes"]]
+
+
+async def test_what_happened_in_a_month_is_complete_and_in_order_in_pages(
+    journal: Path, entries: list[dict[str, str]]
+) -> None:
+    expected = [(entry["date"], entry["text"]) for entry in entries if entry["date"].startswith("1663-05")]
+    assert len(expected) > 10
+    found: list[tuple[str, str]] = []
+    asked = {"valid_after": "1663-05", "valid_before": "1663-06", "order": "oldest", "max_episodes": 6}
+    async with over_stdio(journal) as client:
+        cursor = None
+        while cursor or not found:
+            page = await call(client, "get_episodes", **asked, max_content_chars=20_000, cursor=cursor)
+            assert page["total"] == len(expected)
+            found += [(episode["valid_at"][:10], episode["content"]) for episode in page["episodes"]]
+            cursor = page["next_cursor"]
+    assert found == sorted(expected)
