@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 SIDE_BY_SIDE := $(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder tests --ignore=tests/benchmarks
 
-.PHONY: demo test test-all check lint storm bench mutants docker-check docs snapshots clean
+.PHONY: demo test test-all check lint storm bench mutants docker-check check-package docs snapshots clean
 
 demo: $(VENV)/runtime
 	$(BIN)/graphiti-pkm demo
@@ -53,6 +53,10 @@ mutants: $(VENV)/dev
 docker-check: $(VENV)/dev
 	$(BIN)/python -m tests.docker_check
 
+# Builds sdist and wheel, checks them and installs both into empty environments: half a minute; CI calls it.
+check-package: $(VENV)/package
+	$(BIN)/python -m tests.package_check
+
 docs: $(VENV)/dev
 	$(BIN)/python -m tests.write_docs
 
@@ -69,6 +73,10 @@ $(VENV)/runtime: requirements.lock pyproject.toml
 
 $(VENV)/dev: $(VENV)/runtime requirements-dev.lock
 	@$(PIP) --no-deps -r requirements-dev.lock
+	@touch $@
+
+$(VENV)/package: $(VENV)/dev requirements-package.lock
+	@$(PIP) --no-deps -r requirements-package.lock
 	@touch $@
 
 clean:

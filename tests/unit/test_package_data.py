@@ -1,5 +1,7 @@
-"""What a wheel of this package has."""
+"""What a wheel of this package has, and what its metadata say."""
 
+import re
+import runpy
 import tomllib
 from pathlib import Path
 
@@ -16,3 +18,27 @@ def test_every_file_that_is_no_module_is_named_as_data_of_the_package() -> None:
     packed = {path for pattern in patterns for path in PACKAGE.glob(pattern)}
     there = {path for path in PACKAGE.rglob("*") if path.is_file() and path.suffix not in {".py", ".pyc"}}
     assert there - packed == set()
+
+
+def test_every_link_of_the_packages_page_leads_out_of_the_package() -> None:
+    """A page of a package registry shows the README, beside which there are no files."""
+    setup = runpy.run_path(str(ROOT / "setup.py"))
+    page = setup["package_page"]()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    source = f"{project['urls']['Source']}/blob/v{project['version']}"
+    targets = re.findall(r"\]\(([^)]+)\)", page)
+    assert f"{source}/DOCS/clients.md" in targets
+    assert [one for one in targets if not one.startswith(("https://", "#"))] == []
+    ours = [one.removeprefix(f"{source}/").partition("#")[0] for one in targets if one.startswith(source)]
+    assert [path for path in ours if not (ROOT / path).exists()] == []
+
+
+def test_the_package_says_who_made_it_under_which_licence_and_for_which_versions_of_python() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["authors"]
+    assert {"Source", "Documentation", "Changelog", "Issues"} <= set(project["urls"])
+    assert all((ROOT / name).is_file() for name in project["license-files"])
+    assert "all-MiniLM-L6-v2" in (ROOT / "NOTICE").read_text(encoding="utf-8")
+    tested = (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
+    versions = re.findall(r"Python :: (3\.\d+)", " ".join(project["classifiers"]))
+    assert versions == re.findall(r'"(3\.\d+)"', tested)
