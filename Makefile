@@ -53,7 +53,7 @@ mutants: $(VENV)/dev
 docker-check: $(VENV)/dev
 	$(BIN)/python -m tests.docker_check
 
-# Builds sdist and wheel, checks them and installs both into empty environments: half a minute; CI calls it.
+# Builds sdist, wheel and the wheel of the weights, checks them and installs them into empty environments: a minute; CI calls it.
 check-package: $(VENV)/package
 	$(BIN)/python -m tests.package_check
 

@@ -16,6 +16,9 @@ from pathlib import Path
 
 from tests.e2e.support import environment
 
+from graphiti_pkm.embedding.local.weight_files import find_weights
+from graphiti_pkm.settings.loader import Settings
+
 ROOT = Path(__file__).resolve().parents[1]
 PACKED = (
     "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "NOTICE", "Makefile", "README.md", "pyproject.toml",
@@ -33,13 +36,31 @@ def main() -> int:
         built = Path(directory) / "dist"
         _run("build", sys.executable, "-m", "build", "--installer", "uv", "--outdir", str(built), str(ROOT))
         (sdist,), (wheel,) = built.glob("*.tar.gz"), built.glob("*.whl")
-        _run("twine check", sys.executable, "-m", "twine", "check", "--strict", str(sdist), str(wheel))
-        _run("check-wheel-contents", str(Path(sys.executable).with_name("check-wheel-contents")), str(wheel))
+        weights = _weights(Path(directory) / "weights")
+        _run("twine check", sys.executable, "-m", "twine", "check", "--strict", str(sdist), str(wheel), str(weights))
+        _run(
+            "check-wheel-contents",
+            str(Path(sys.executable).with_name("check-wheel-contents")),
+            str(wheel),
+            str(weights),
+        )
         _look_into(sdist, wheel)
         for file in (wheel, sdist):
-            _install_and_use(file, Path(directory) / file.suffix.strip("."))
+            _install_and_use(file, weights, Path(directory) / file.suffix.strip("."))
     print("package: all checks passed")
     return 0
+
+
+def _weights(into: Path) -> Path:
+    """The wheel of the weights, built of those that the lock file brought."""
+    installed = find_weights(Settings(cache_dir=into))  # what was fetched lacks the model card
+    if installed is None:
+        sys.exit("There are no weights to build their wheel of; `make .venv/dev` installs them.")
+    script = ROOT / "packaging" / "weights" / "build.py"
+    built = _run("weights", sys.executable, str(script), "--from", str(installed), "--out", str(into))
+    wheel = Path(built.strip())
+    print(f"{wheel.name} {wheel.stat().st_size / 1e6:.1f} MB")
+    return wheel
 
 
 def _look_into(sdist: Path, wheel: Path) -> None:
@@ -58,12 +79,13 @@ def _look_into(sdist: Path, wheel: Path) -> None:
     print(f"sdist {sdist.stat().st_size / 1e6:.1f} MB, {len(names)} files; wheel {wheel.stat().st_size / 1e6:.1f} MB")
 
 
-def _install_and_use(file: Path, place: Path) -> None:
+def _install_and_use(file: Path, weights: Path, place: Path) -> None:
     """Outside of the checkout, so that nothing of it is imported."""
     uv, python = Path(sys.executable).with_name("uv"), place / "bin" / "python"
     started = time.perf_counter()
     _run("environment", str(uv), "venv", "--quiet", "--python", sys.executable, str(place))
-    _run(f"install {file.name}", str(uv), "pip", "install", "--quiet", "--python", str(python), str(file))
+    install = [str(uv), "pip", "install", "--quiet", "--python", str(python), "--find-links", str(weights.parent)]
+    _run(f"install {file.name}", *install, str(file))
     seconds = time.perf_counter() - started
     megabytes = sum(one.lstat().st_size for one in place.rglob("*") if one.is_file()) / 1e6
     print(f"installed {file.name} in {seconds:.0f} s, {megabytes:.0f} MB")
@@ -72,6 +94,9 @@ def _install_and_use(file: Path, place: Path) -> None:
     settings = environment(data_dir=home / "data", cache_dir=home / "cache")
     for command in ([str(place / "bin" / "graphiti-pkm")], [str(python), "-m", "graphiti_pkm"]):
         _run("version", *command, "--version", cwd=home, settings=settings)
+    told = _run("doctor", str(place / "bin" / "graphiti-pkm"), "doctor", cwd=home, settings=settings)
+    if "all-MiniLM-L6-v2, 384 dimensions, verified" not in told:
+        sys.exit(f"{file.name} came without weights:\n{told}")
     told = _run("demo", str(place / "bin" / "graphiti-pkm"), "demo", cwd=home, settings=settings)
     if "Jonas Brandt is product manager" not in told:
         sys.exit(f"the demo of {file.name} does not end as it should:\n{told}")

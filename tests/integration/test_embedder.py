@@ -135,7 +135,7 @@ def test_model_and_dimension_are_known_without_loading(tmp_path: Path) -> None:
 
 
 async def test_without_weights_it_says_how_to_get_them(tmp_path: Path) -> None:
-    nowhere = type(MINILM)(MINILM.model, "no_such_package_of_weights", "none==0", MINILM.digests)
+    nowhere = type(MINILM)(MINILM.model, ("no_such_package_of_weights",), MINILM.digests)
     embedder = LocalEmbedder(Settings(cache_dir=tmp_path), nowhere)
     assert not await embedder.available()
     with pytest.raises(Unavailable, match="graphiti-pkm fetch-model"):

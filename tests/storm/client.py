@@ -31,7 +31,8 @@ async def _in_process(way: str, data_dir: Path, diary: Diary, stop: Path, slot: 
     from graphiti_pkm.settings.loader import Settings  # noqa: PLC0415 the other way needs none of this
 
     if way == "words":
-        sys.modules[MINILM.package] = None  # type: ignore[assignment]  # as if it were not installed
+        for package in MINILM.packages:
+            sys.modules[package] = None  # type: ignore[assignment]  # as if it were not installed
     from graphiti_pkm.bootstrap import open_memory  # noqa: PLC0415 same
     from graphiti_pkm.capabilities.remember.tools import WRITING  # noqa: PLC0415 same
     from graphiti_pkm.core.model.access import LOCAL  # noqa: PLC0415 same

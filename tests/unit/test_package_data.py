@@ -2,12 +2,20 @@
 
 import re
 import runpy
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+from packaging.requirements import Requirement
+
 import graphiti_pkm
+from graphiti_pkm.embedding.local.weight_files import MINILM
+from graphiti_pkm.settings.memory import WEIGHTS_URL
 
 ROOT = Path(__file__).resolve().parents[2]
+WEIGHTS = ROOT / "packaging" / "weights"
 PACKAGE = Path(graphiti_pkm.__file__).parent
 
 
@@ -42,3 +50,28 @@ def test_the_package_says_who_made_it_under_which_licence_and_for_which_versions
     tested = (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
     versions = re.findall(r"Python :: (3\.\d+)", " ".join(project["classifiers"]))
     assert versions == re.findall(r'"(3\.\d+)"', tested)
+
+
+def test_the_weights_are_built_fetched_and_found_by_the_same_names_and_hashes() -> None:
+    build = runpy.run_path(str(WEIGHTS / "build.py"))
+    assert dict(MINILM.digests).items() <= build["FILES"].items()
+    weights = tomllib.loads((WEIGHTS / "pyproject.toml").read_text(encoding="utf-8"))
+    assert weights["tool"]["setuptools"]["packages"] == [MINILM.packages[0]]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    version = weights["project"]["version"]
+    (needed,) = (one for one in map(Requirement, project["dependencies"]) if one.name == weights["project"]["name"])
+    assert version in needed.specifier
+    released = f"{project['urls']['Source']}/releases/download/weights-{version}/"
+    assert f"{released}{MINILM.packages[0]}-{version}-py3-none-any.whl" == WEIGHTS_URL
+
+
+@pytest.mark.parametrize("content", [None, b"half of it"])
+def test_weights_that_are_missing_or_others_are_not_built_into_a_package(tmp_path: Path, content: bytes | None) -> None:
+    if content is not None:
+        (tmp_path / "README.md").write_bytes(content)
+    command = [sys.executable, str(WEIGHTS / "build.py"), "--from", str(tmp_path), "--out", str(tmp_path / "out")]
+    refused = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert refused.returncode == 1
+    assert refused.stderr.count("\n") == 1
+    assert ("sha256 differs" if content else "does not hold README.md") in refused.stderr
+    assert not (tmp_path / "out").exists()

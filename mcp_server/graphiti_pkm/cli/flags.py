@@ -19,7 +19,7 @@ _EVERYDAY = frozenset({
     "data_dir", "timezone", "person", "transport", "host", "port", "toolsets", "read_only", "log_level",
 })  # fmt: skip
 """What --help shows of the settings; --help-settings shows all."""
-_EVERYDAY_OF = {"fetch-model": frozenset({"cache_dir", "model_dir", "log_level"})}
+_EVERYDAY_OF = {"fetch-model": frozenset({"cache_dir", "model_dir", "model_url", "log_level"})}
 _ASKS_MODEL = frozenset({"doctor", "reextract", "reembed"})
 _DESCRIBED = frozenset({"entity_types", "edge_types"})
 _VALUES = {"Path": "PATH", "int": "NUMBER", "float": "NUMBER", "tuple": "NAMES"}

