@@ -53,7 +53,8 @@ mutants: $(VENV)/dev
 docker-check: $(VENV)/dev
 	$(BIN)/python -m tests.docker_check
 
-# Builds sdist, wheel and the wheel of the weights, checks them and installs them into empty environments: a minute; CI calls it.
+# Builds sdist, wheel, the wheel of the weights and the bundle, checks them and uses them in empty environments: one to two
+# minutes; CI calls it.
 check-package: $(VENV)/package
 	$(BIN)/python -m tests.package_check
 

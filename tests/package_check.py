@@ -5,6 +5,8 @@ uv installs, because it takes seconds where pip takes a minute; what is installe
 
 # ruff: noqa: T201  (what it finds belongs on stdout)
 
+import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -13,7 +15,11 @@ import tempfile
 import time
 import zipfile
 from pathlib import Path
+from typing import Any
 
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from tests.e2e.npm_clients import installed, node_is_new_enough
 from tests.e2e.support import environment
 
 from graphiti_pkm.embedding.local.weight_files import find_weights
@@ -47,6 +53,7 @@ def main() -> int:
         _look_into(sdist, wheel)
         for file in (wheel, sdist):
             _install_and_use(file, weights, Path(directory) / file.suffix.strip("."))
+        _bundle(weights, Path(directory) / "bundle")
     print("package: all checks passed")
     return 0
 
@@ -100,6 +107,44 @@ def _install_and_use(file: Path, weights: Path, place: Path) -> None:
     told = _run("demo", str(place / "bin" / "graphiti-pkm"), "demo", cwd=home, settings=settings)
     if "Jonas Brandt is product manager" not in told:
         sys.exit(f"the demo of {file.name} does not end as it should:\n{told}")
+
+
+def _bundle(weights: Path, place: Path) -> None:
+    """Validated and unpacked by the tool of its format, and served by the command that it makes of the manifest."""
+    script = ROOT / "packaging" / "mcpb" / "build.py"
+    bundle = Path(_run("bundle", sys.executable, str(script), "--out", str(place)).strip())
+    if not node_is_new_enough():
+        print(f"{bundle.name} {bundle.stat().st_size / 1e6:.1f} MB; not tried, because that needs Node")
+        return
+    node, unpacked = installed(), place / "unpacked"
+    mcpb = [str(node / "node_modules" / ".bin" / "mcpb")]
+    _run("mcpb validate", *mcpb, "validate", str(ROOT / "packaging" / "mcpb" / "manifest.json"))
+    _run("mcpb unpack", *mcpb, "unpack", str(bundle), str(unpacked))
+    wanted = {"data_dir": str(place / "data"), "person": "Ada", "timezone": "Europe/Berlin"}
+    resolved = _run("mcpb config", "node", str(node / "bundle.mjs"), str(unpacked), json.dumps(wanted))
+    print(f"{bundle.name} {bundle.stat().st_size / 1e6:.1f} MB")
+    asyncio.run(_serve(json.loads(resolved), weights, place))
+
+
+async def _serve(config: dict[str, Any], weights: Path, place: Path) -> None:
+    """The tools, and an answer by meaning: no word of the question is in the note."""
+    inherited = environment() | {"UV_FIND_LINKS": str(weights.parent), "UV_PYTHON": sys.executable}
+    beside = f"{Path(sys.executable).parent}{os.pathsep}{inherited['PATH']}"
+    parameters = StdioServerParameters(
+        command=config["command"], args=config["args"], env=inherited | {"PATH": beside} | config["env"], cwd=place
+    )
+    started = time.perf_counter()
+    with (place / "log").open("w") as log:
+        async with Client(stdio_client(parameters, errlog=log)) as client:
+            note = {"episode_body": "We adopted a puppy from the shelter.", "entities": [{"name": "shelter"}]}
+            await client.call_tool("add_memory", note)
+            found = await client.call_tool("search_episodes", {"query": "new pets, dogs"})
+            seconds = time.perf_counter() - started
+    if not found.structured_content or not found.structured_content["episodes"]:
+        sys.exit(f"the bundle does not find by meaning:\n{found}\n{(place / 'log').read_text()}")
+    if not (place / "data" / "memory.sqlite3").exists():
+        sys.exit("the bundle does not store where its user said")
+    print(f"bundle: installed, started, stored and found by meaning in {seconds:.0f} s")
 
 
 def _run(what: str, *command: str, cwd: Path | None = None, settings: dict[str, str] | None = None) -> str:

@@ -4,6 +4,7 @@ import textwrap
 from pathlib import Path
 
 from tests.docker_env import ENV_EXAMPLE, env_example
+from tests.published_entries import files, with_links
 
 from graphiti_pkm.cli.main import build_parser
 from graphiti_pkm.server.tools.document import tools_page
@@ -104,5 +105,9 @@ def pages() -> dict[str, str]:
 if __name__ == "__main__":
     for file_name, text in pages().items():
         (DOCS / file_name).write_text(text, encoding="utf-8")
-    README.write_text(readme_with_settings(README.read_text(encoding="utf-8")), encoding="utf-8")
+    README.write_text(with_links(readme_with_settings(README.read_text(encoding="utf-8"))), encoding="utf-8")
+    clients = DOCS / "clients.md"
+    clients.write_text(with_links(clients.read_text(encoding="utf-8")), encoding="utf-8")
+    for path, content in files().items():
+        path.write_text(content, encoding="utf-8")
     ENV_EXAMPLE.write_text(env_example(), encoding="utf-8")

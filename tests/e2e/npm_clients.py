@@ -21,7 +21,7 @@ OLDEST_NODE = (22, 19)
 
 def installed() -> Path:
     """A directory with the clients in it; skips without Node, npm or a registry to install from."""
-    if not _node_is_new_enough():
+    if not node_is_new_enough():
         pytest.skip("needs Node 22.19 or newer and npm on the PATH")
     wanted = hashlib.sha256((SOURCES / "package.json").read_bytes()).hexdigest()[:12]
     cache = Path(platformdirs.user_cache_dir("graphiti-pkm-tests")) / f"node-{wanted}"
@@ -48,7 +48,7 @@ def _install(cache: Path) -> None:
             assert cache.is_dir()  # another run was quicker
 
 
-def _node_is_new_enough() -> bool:
+def node_is_new_enough() -> bool:
     if shutil.which("node") is None or shutil.which("npm") is None:
         return False
     version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout
