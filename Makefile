@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 SIDE_BY_SIDE := $(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder tests --ignore=tests/benchmarks
 
-.PHONY: demo test test-all check lint storm bench mutants docker-check check-package docs snapshots clean
+.PHONY: demo test test-all check lint storm bench mutants docker-check check-package release docs snapshots clean
 
 demo: $(VENV)/runtime
 	$(BIN)/graphiti-pkm demo
@@ -29,8 +29,8 @@ test-all: $(VENV)/dev
 check: lint test-all
 
 lint: $(VENV)/dev
-	$(BIN)/ruff format --check mcp_server tests
-	$(BIN)/ruff check mcp_server tests
+	$(BIN)/ruff format --check mcp_server tests packaging setup.py
+	$(BIN)/ruff check mcp_server tests packaging setup.py
 	$(BIN)/mypy
 	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32
 	$(BIN)/mypy --platform darwin --cache-dir .mypy_cache/darwin
@@ -56,7 +56,17 @@ docker-check: $(VENV)/dev
 # Builds sdist, wheel, the wheel of the weights and the bundle, checks them and uses them in empty environments: one to two
 # minutes; CI calls it.
 check-package: $(VENV)/package
-	$(BIN)/python -m tests.package_check
+	$(BIN)/python -m tests.package_check $(DIST)
+
+# `make release VERSION=0.3.0`: writes the version, checks everything, commits and tags. See DOCS/releasing.md.
+release: $(VENV)/package
+	$(BIN)/python packaging/release.py $(VERSION)
+	$(MAKE) docs
+	$(MAKE) check
+	$(MAKE) check-package DIST=dist
+	git commit --quiet --all --message "Release $(VERSION)"
+	git tag --annotate v$(VERSION) --message "Release $(VERSION)"
+	@echo "Tagged v$(VERSION); the files are in dist/. DOCS/releasing.md says how to publish it."
 
 docs: $(VENV)/dev
 	$(BIN)/python -m tests.write_docs

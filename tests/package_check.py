@@ -1,5 +1,7 @@
 """``make check-package``: build sdist and wheel, check both, and install each into an empty environment and use it.
 
+With an argument the files are kept there: sdist, wheel, the wheel of the weights, and the bundle.
+
 uv installs, because it takes seconds where pip takes a minute; what is installed is the same.
 """
 
@@ -8,6 +10,7 @@ uv installs, because it takes seconds where pip takes a minute; what is installe
 import asyncio
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -53,7 +56,11 @@ def main() -> int:
         _look_into(sdist, wheel)
         for file in (wheel, sdist):
             _install_and_use(file, weights, Path(directory) / file.suffix.strip("."))
-        _bundle(weights, Path(directory) / "bundle")
+        bundle = _bundle(weights, Path(directory) / "bundle")
+        for keeping in sys.argv[1:]:
+            Path(keeping).mkdir(parents=True, exist_ok=True)
+            for file in (sdist, wheel, weights, bundle):
+                shutil.copy(file, keeping)
     print("package: all checks passed")
     return 0
 
@@ -109,13 +116,13 @@ def _install_and_use(file: Path, weights: Path, place: Path) -> None:
         sys.exit(f"the demo of {file.name} does not end as it should:\n{told}")
 
 
-def _bundle(weights: Path, place: Path) -> None:
+def _bundle(weights: Path, place: Path) -> Path:
     """Validated and unpacked by the tool of its format, and served by the command that it makes of the manifest."""
     script = ROOT / "packaging" / "mcpb" / "build.py"
     bundle = Path(_run("bundle", sys.executable, str(script), "--out", str(place)).strip())
     if not node_is_new_enough():
         print(f"{bundle.name} {bundle.stat().st_size / 1e6:.1f} MB; not tried, because that needs Node")
-        return
+        return bundle
     node, unpacked = installed(), place / "unpacked"
     mcpb = [str(node / "node_modules" / ".bin" / "mcpb")]
     _run("mcpb validate", *mcpb, "validate", str(ROOT / "packaging" / "mcpb" / "manifest.json"))
@@ -124,6 +131,7 @@ def _bundle(weights: Path, place: Path) -> None:
     resolved = _run("mcpb config", "node", str(node / "bundle.mjs"), str(unpacked), json.dumps(wanted))
     print(f"{bundle.name} {bundle.stat().st_size / 1e6:.1f} MB")
     asyncio.run(_serve(json.loads(resolved), weights, place))
+    return bundle
 
 
 async def _serve(config: dict[str, Any], weights: Path, place: Path) -> None:
