@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import tempfile
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -30,10 +31,11 @@ FIRST, SECOND = "66f0c2a1b5d4e3f2a1b0c9d8", "66f0c2a1b5d4e3f2a1b0c9d9"
 
 def server_of(text: str) -> Any:
     """The one server that a client's configuration names."""
-    loaded = yaml.safe_load(text)  # JSON is YAML, too
-    servers = loaded.get("servers") or loaded["mcpServers"]
-    assert list(servers) == ["memory"]
-    return servers["memory"]
+    loaded = tomllib.loads(text) if text.startswith("[") else yaml.safe_load(text)  # JSON is YAML, too
+    (servers,) = (loaded[name] for name in SERVERS if name in loaded)
+    ((name, server),) = servers.items()
+    assert name == ("graphiti-pkm" if "extensions" in loaded else "memory")
+    return server
 
 
 def words_of(file: str) -> list[str]:
@@ -47,7 +49,8 @@ def command_of(file: str) -> list[str]:
         words = words_of(file)
         return words[words.index("--") + 1 :] if "--" in words else []
     server = server_of((CLIENTS / file).read_text(encoding="utf-8"))
-    return [server["command"], *server["args"]] if "command" in server else []
+    command = server.get("command") or server.get("cmd")  # Goose's word
+    return [command, *server["args"]] if command else []
 
 
 def http_server_of(file: str, url: str) -> dict[str, Any]:
@@ -73,9 +76,12 @@ def headers_of(server: Mapping[str, Any], **filled: str) -> dict[str, str]:
     return headers
 
 
+SERVERS = ("servers", "mcpServers", "context_servers", "mcp_servers", "extensions")
+"""What clients call the table of their servers."""
 STDIO = [file for file in FILES if command_of(file)[:1] == ["graphiti-pkm"]]
 BRIDGED = [file for file in FILES if command_of(file) and file not in STDIO]
 WITH_TOKEN = [file for file in FILES if not command_of(file) and file != "librechat-http.yaml"]
+ON_THIS_MACHINE = ("zed", "codex", "goose", "open-webui")
 NAMED = ("claude-desktop", "claude-code", "cursor", "vscode", "librechat")
 
 
@@ -83,7 +89,8 @@ def test_every_client_named_in_the_readme_has_a_snippet() -> None:
     for client in NAMED:
         assert any(file.startswith(client) for file in STDIO), client
         assert any(file.startswith(client) for file in WITH_TOKEN + BRIDGED), client
-    assert [len(STDIO), len(WITH_TOKEN), BRIDGED] == [5, 5, ["claude-desktop-http.json"]]
+    assert all(any(file.startswith(client) for file in STDIO) for client in ON_THIS_MACHINE)
+    assert [len(STDIO), len(WITH_TOKEN), BRIDGED] == [9, 6, ["claude-desktop-http.json"]]
 
 
 def blocks_of(page: str) -> list[tuple[str, str]]:
@@ -97,9 +104,9 @@ def test_the_page_of_clients_shows_the_file_word_for_word(file: str) -> None:
     assert (CLIENTS / file).read_text(encoding="utf-8") in [text for _, text in blocks_of("DOCS/clients.md")]
 
 
-@pytest.mark.parametrize(("page", "shown"), [("README.md", 2), ("DOCS/clients.md", 10)])
+@pytest.mark.parametrize(("page", "shown"), [("README.md", 2), ("DOCS/clients.md", 14)])
 def test_every_configuration_on_a_page_is_a_file(page: str, shown: int) -> None:
-    configurations = [text for language, text in blocks_of(page) if language in {"json", "yaml"}]
+    configurations = [text for language, text in blocks_of(page) if language in {"json", "yaml", "toml"}]
     files = {(CLIENTS / file).read_text(encoding="utf-8") for file in FILES}
     assert len(configurations) == shown
     assert set(configurations) <= files
@@ -133,10 +140,13 @@ async def test_librechats_snippet_reaches_a_server_without_tokens(data_dir: Path
 
 @pytest.mark.parametrize("file", WITH_TOKEN)
 async def test_a_snippet_for_http_reaches_a_server_with_its_token(file: str, data_dir: Path) -> None:
-    is_service = file.startswith("librechat")
+    is_service = file == "librechat-http-token.yaml"
     name = ["librechat", "--may-impersonate"] if is_service else ["anna"]
     token = json.loads(run("tokens", "create", *name, "--json", data_dir=data_dir).stdout)["token"]
     places = {"${MEMORY_TOKEN}": token, "{{LIBRECHAT_USER_ID}}": FIRST} if is_service else {"TOKEN": token}
+    if file == "librechat-user-token.yaml":
+        ((asked, _),) = server_of((CLIENTS / file).read_text(encoding="utf-8"))["customUserVars"].items()
+        places = {f"{{{{{asked}}}}}": token}
     if file.startswith("vscode"):
         (asked,) = json.loads((CLIENTS / file).read_text(encoding="utf-8"))["inputs"]
         assert (asked["type"], asked["password"]) == ("promptString", True)
