@@ -17,9 +17,9 @@ from graphiti_pkm.storage.rebuilding import Rebuilding, is_unfinished
 _log = logging.getLogger(__name__)
 
 _WINDOW = 200
-"""Size of the windows when walking back; the first window that is completely in the graph ends the walk. The
-database loses the end of its log, never the middle, and marks writes of different groups nearly in the journal's
-order: what is missing reaches back less than a window beyond the oldest missing write."""
+"""Rows of the journal that are looked at together when walking back from its end; the first window that is completely
+in the graph ends the walk. That is enough because a database loses the end of its log, never the middle, and writes of
+different groups reach it nearly in the order of the journal."""
 _ROWS = 100
 _MARKERS = 1000
 MOST_BEFORE_A_WRITE = 100

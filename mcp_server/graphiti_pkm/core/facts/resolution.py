@@ -143,8 +143,8 @@ class Resolution:
     ) -> Resolved:
         """The entity with this name, created if necessary.
 
-        ``is_named`` False: only a reading or a relation gives the name, so it is not linked to texts; that of a
-        measure is still found by meaning.
+        ``is_named`` False: only a reading or a relation gives the name, so texts are not linked to it. A measure's
+        name still gets a vector, so that it is found by meaning.
         """
         resolved = self._me() if name == ME else self._named(name, is_named=is_named, is_measure=is_measure)
         resolved.is_declared |= is_declared

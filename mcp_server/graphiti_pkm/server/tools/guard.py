@@ -1,4 +1,4 @@
-"""Turns errors into answers: only messages written for this purpose reach the model.
+"""Wraps every tool: caller, tier, limits, arguments, and errors as answers whose text was written for a model.
 
 The SDK would prefix the text of exceptions, show pydantic's messages, which quote the input, and turn protocol errors
 into something the model never sees. Therefore our tools catch all exceptions and answer with ``is_error``.

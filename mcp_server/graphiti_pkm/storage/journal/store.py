@@ -44,7 +44,7 @@ def _utc_now() -> datetime:
 
 
 class SqliteJournal:
-    """The port ``Journal`` in ``data_dir/journal.sqlite3``, for any number of concurrent processes.
+    """The port ``Journal`` in ``memory.sqlite3``, on Neo4j in ``journal.sqlite3``, for any number of processes.
 
     Acknowledged writes use a connection that syncs to disk. Marks need not: a lost one is found again by the markers in
     the graph. Nothing is opened before the first call.
