@@ -1,4 +1,4 @@
-"""The settings; nothing else reads environment, ``.env``, YAML or flags.
+"""The settings; nothing else reads them from environment, ``.env``, YAML or flags.
 
 Every field of ``Settings`` is one setting with a flag ``--data-dir``, a variable ``GRAPHITI_PKM_DATA_DIR`` in the
 environment or ``.env``, and a YAML key ``data_dir``. The first of flag, environment, ``.env``, YAML, default wins. No

@@ -1,4 +1,4 @@
-"""Commits one write: journalled first, then applied to the graph; errors say how far it came."""
+"""Commits one write: embedded in one transaction, on Neo4j to the journal and then to the graph; errors say how far."""
 
 import asyncio
 import logging

@@ -3,10 +3,8 @@
 from graphiti_pkm.capabilities.remember.write_plan import WritePlan
 from graphiti_pkm.core.model.answers import Attention
 from graphiti_pkm.core.model.records import Fact
+from graphiti_pkm.core.model.requests import MOST_OF_A_NOTE
 from graphiti_pkm.core.ports.graph import Graph
-
-_MOST_OF_A_NOTE = 500
-"""A call holds no more facts."""
 
 
 async def facts_of_same_date(graph: Graph, plan: WritePlan) -> list[Attention]:
@@ -19,7 +17,7 @@ async def facts_of_same_date(graph: Graph, plan: WritePlan) -> list[Attention]:
         note = next(iter(old.episodes), None)
         if note is None or (note, old.valid_at) in reports:
             continue
-        found = await graph.facts.episode_facts(note, [old.group_id], _MOST_OF_A_NOTE)
+        found = await graph.facts.episode_facts(note, [old.group_id], MOST_OF_A_NOTE)
         same = [one for one in found if _is_of_same_date(one, old) and not plan.world.touched(one.uuid)]
         if same:
             reports[note, old.valid_at] = plan.writer.same_date(old, new, same)

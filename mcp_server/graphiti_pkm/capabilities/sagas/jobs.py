@@ -51,10 +51,8 @@ class SummaryJobs:
             OutdatedError: the job is not its worker's any more; nothing was written.
             ModelError, Unavailable, WriteFailed: likewise.
         """
-        if job.task == "saga":
-            await self._summarize(group_id, job, ledger, may_write)
-        else:
-            await self._build(group_id, job, ledger, may_write)
+        works = {"saga": self._summarize, "communities": self._build}
+        await works[job.task](group_id, job, ledger, may_write)
 
     async def _summarize(self, group_id: str, job: ExtractJob, ledger: ModelLedger, may_write: MayWrite) -> None:
         saga = await self._saga(group_id, job.episode_uuid)
@@ -118,7 +116,7 @@ class SummaryJobs:
         ]
 
     async def _intent(self, group_id: str, job: ExtractJob, **fields: object) -> WriteIntent:
-        kind = WriteKind.SUMMARIZE_SAGA if job.task == "saga" else WriteKind.BUILD_COMMUNITIES
+        kind = {"saga": WriteKind.SUMMARIZE_SAGA, "communities": WriteKind.BUILD_COMMUNITIES}[job.task]
         return WriteIntent.model_validate(
             {
                 "uuid": job.uuid,

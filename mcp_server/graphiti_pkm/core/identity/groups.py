@@ -1,4 +1,4 @@
-"""Translates public group names to stored group ids; no other module knows both."""
+"""Checks which groups a caller may read and write, and translates their public names to stored ids; no other module does."""
 
 import hashlib
 import re

@@ -172,8 +172,10 @@ class FactInput(Request):
     confidential: Annotated[bool, Field(description="marks it as not public")] = False
 
 
-Entities: TypeAlias = Annotated[list[EntityInput], BeforeValidator(as_list), Field(max_length=500)]
-Facts: TypeAlias = Annotated[list[FactInput], BeforeValidator(as_list), Field(max_length=500)]
+MOST_OF_A_NOTE = 500
+"""Entities of a call of ``add_memory``, and as many facts."""
+Entities: TypeAlias = Annotated[list[EntityInput], BeforeValidator(as_list), Field(max_length=MOST_OF_A_NOTE)]
+Facts: TypeAlias = Annotated[list[FactInput], BeforeValidator(as_list), Field(max_length=MOST_OF_A_NOTE)]
 
 
 class AddMemory(Request):
