@@ -1,4 +1,4 @@
-"""Checks which groups a caller may read and write, and translates their public names to stored ids; no other module does."""
+"""Checks which groups a caller may read and write, and translates their public names to stored ids."""
 
 import hashlib
 import re
