@@ -8,6 +8,7 @@ import random
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+from mcp.client import Client
 from tests.benchmarks.classic import p95
 from tests.benchmarks.large_world import Vectors
 from tests.benchmarks.measuring import Figure, Target, ms
@@ -38,12 +39,17 @@ async def figures(*, quick: bool = False) -> list[Figure]:
         gc.collect()
         gc.freeze()  # the records made here are no part of what is measured
         async with client_of(opened, toolsets=("projects",)) as client:
-            few, many = [
-                await p95(client, "get_project_memories", {"project_id": name, "relevance_threshold": threshold})
-                for name, threshold in (("Small", 0.5), ("Large", 0.5))
-            ]
-    name = f"get_project_memories through MCP, {large:,} entries against {SMALL}, p95 of processor time"
-    return [Figure(name, ms(many), ms(few), many / few, Target("<=", 3))]
+            return [await _read(client, large, limit) for limit in (50, 5)]
+
+
+async def _read(client: Client, large: int, limit: int) -> Figure:
+    few, many = [
+        await p95(client, "get_project_memories", {"project_id": name, "limit": limit}) for name in ("Small", "Large")
+    ]
+    name = (
+        f"get_project_memories through MCP, at most {limit}, {large:,} entries against {SMALL}, p95 of processor time"
+    )
+    return Figure(name, ms(many), ms(few), many / few, Target("<=", 3))
 
 
 def _named(name: str) -> tuple[Record, ...]:
