@@ -22,7 +22,7 @@ ROWS: frozenset[str] = frozenset(
     + _rows("G-", range(1, 73), 74, 75, 77, 78, range(79, 84))
     + _rows("M-", range(6, 10), 13, 14, 40, range(70, 74), range(80, 98), 101)
     + _rows("C", 16, range(17, 23), 24, 25, 27, 28, 31, 41, range(43, 46), range(51, 57))
-    + _rows("K-", range(1, 5), range(7, 12), 15, 24, 48, 49, 50, 89)
+    + _rows("K-", range(1, 5), range(7, 12), 15, 24, 48, 49, 50, 89, 90)
     + _rows("E-", 11, 12, 14, 15, 32, 50, range(67, 74), 75, 94, 97)  # analyses
     + _rows("M-", range(1, 6), 10, 11, 12, range(15, 34))  # projects
     + _rows("M-", range(34, 40), range(41, 60))
@@ -39,7 +39,7 @@ ROWS: frozenset[str] = frozenset(
     + _rows("E-", range(76, 84), 96, 99, 100)  # texts and pictures
     + _rows("C", 39)
     + _rows("T", 66, 67)
-    + _rows("T", range(60, 65), 86)
+    + _rows("T", range(60, 65), 86, 90)
     + _rows("T", range(2, 6), 7, 8, 10, range(15, 28), range(29, 40), 42, 43, 44, range(51, 56), 57, 68, 70, 87, 88)
 )
 
@@ -502,6 +502,10 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
     },
     "protocol/test_stdio.py": {
         "test_each_request_is_answered_although_one_holds_half_a_surrogate_pair": "T37",
+    },
+    "unit/capabilities/curation/test_similar.py": {
+        "test_a_pair_above_the_threshold_is_flagged_once_with_its_similarity": "K-90",
+        "test_names_alone_do_not_make_a_pair_nor_do_entities_of_other_types": "T90",
     },
     "unit/capabilities/curation/test_origins.py": {
         "test_a_later_mention_by_another_leaves_who_made_it": "K-15",

@@ -3,7 +3,9 @@
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 from tests.integration.planted import files_with
+from tests.neo4j_server import Neo4jAddress, empty
 from tests.storm.dump import differences, dump
 
 from graphiti_pkm.bootstrap import Memory, open_memory
@@ -12,10 +14,11 @@ from graphiti_pkm.capabilities.curation.requests import (
     ClearFlag,
     FlagForReview,
     FlagSimilarEntities,
+    GetQualityReport,
     ListFlagged,
     SetConfidence,
 )
-from graphiti_pkm.capabilities.curation.tools import REVIEWS, SIMILAR
+from graphiti_pkm.capabilities.curation.tools import REPORT, REVIEWS, SIMILAR
 from graphiti_pkm.capabilities.forget.models import ForgetResponse
 from graphiti_pkm.capabilities.forget.requests import DeleteEpisode, Forget
 from graphiti_pkm.capabilities.forget.tools import DELETING, FORGETTING
@@ -65,6 +68,31 @@ async def test_a_rebuild_gives_the_same_flags_and_confidence(tmp_path: Path) -> 
         await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
         assert differences(before, dump(tmp_path)) == []
         assert await flagged(memory) == listed
+
+
+async def test_on_neo4j_a_rebuild_gives_the_same_and_a_forgotten_person_leaves_the_reasons(
+    tmp_path: Path, neo4j_server: Neo4jAddress
+) -> None:
+    empty(neo4j_server)
+    settings = Settings(
+        data_dir=tmp_path,
+        neo4j_uri=neo4j_server.uri,
+        neo4j_username=neo4j_server.username,
+        neo4j_password=SecretStr(neo4j_server.password),
+    )
+    async with open_memory(settings) as memory:
+        uuids = await begin(memory)
+        report = await memory.services[REPORT].get_quality_report(LOCAL, GetQualityReport())
+        assert (report.entities_total, report.flagged, report.low_confidence) == (3, 2, 1)
+        assert [(one.created_by, one.low_confidence) for one in report.creators] == [("local", 1)]
+        listed = await flagged(memory)
+        await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
+        assert await flagged(memory) == listed
+        assert (await memory.services[REPORT].get_quality_report(LOCAL, GetQualityReport())) == report
+        await forget(memory, entity_uuid=uuids[HIDDEN])
+        left = await flagged(memory)
+        assert {name: one.reason for name, one in left.items()} == {"Tom": FORGOTTEN}
+        assert (left["Tom"].created_by, left["Tom"].confidence) == ("local", 0.3)
 
 
 async def test_a_forgotten_person_leaves_the_reasons_and_notes_about_others(tmp_path: Path) -> None:
