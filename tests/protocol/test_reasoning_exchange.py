@@ -186,3 +186,16 @@ async def test_pictures_for_people(client: Client) -> None:
     picture = await export_of(client, "svg")
     assert picture.startswith("<svg ")
     assert all(f">{label}</text>" in picture for label in ("api", "auth", "users", "database"))
+
+
+async def test_an_export_may_be_that_of_one_relation(client: Client) -> None:
+    steps = (("a", "b", "calls"), ("b", "c", "Calls"), ("c", "d", "tests"))
+    edges = [{"source": one, "target": other, "relation": relation} for one, other, relation in steps]
+    answered(await client.call_tool("add_edges", {"edges": edges, "create_missing": True}))
+    part = answered(await client.call_tool("export_graph", {"format": "json", "relation": "CALLS"}))
+    assert (part["node_count"], part["edge_count"]) == (3, 2)
+    assert '"d"' not in part["content"]
+    asked = {"format": "svg", "relation": "tests", "nodes": ["c", "d"]}
+    assert ">every edge: tests<" in answered(await client.call_tool("export_graph", asked))["content"]
+    wrong = await client.call_tool("export_graph", {"format": "json", "relation": "cites"})
+    assert "No edge of this graph has the relation 'cites'" in error_of(wrong)

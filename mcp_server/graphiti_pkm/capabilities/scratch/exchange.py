@@ -8,7 +8,7 @@ from graphiti_pkm.capabilities.scratch.limits import Content
 from graphiti_pkm.capabilities.scratch.matching.matching import Matcher
 from graphiti_pkm.capabilities.scratch.models.answers import ExportGraphResponse, ImportGraphResponse
 from graphiti_pkm.capabilities.scratch.requests import ExportGraph, ImportGraph
-from graphiti_pkm.capabilities.scratch.snapshots import Snapshots
+from graphiti_pkm.capabilities.scratch.snapshots import Snapshots, must_have
 from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.reading.paging import EXPORT
@@ -55,7 +55,8 @@ class ScratchExchange:
         async with self._matcher.reading(caller, request.graph, labels) as found:
             chosen = {found.match(label).index for label in labels} or None
             told = matched(found, labels)
-            part = await in_thread(found.graph.content, chosen)
+            must_have(found.graph, request.relation)
+            part = _of_relation(await in_thread(found.graph.content, chosen), request.relation)
         if request.format == "svg":
             content = await self._snapshots.drawn(caller, part)
             warnings = await asyncio.to_thread(_left_out, part, content, request.format)
@@ -74,6 +75,15 @@ class ScratchExchange:
             content=content,
             warnings=warnings,
         )
+
+
+def _of_relation(content: Content, relation: str | None) -> Content:
+    """Only the edges of a relation, with their ends."""
+    if relation is None:
+        return content
+    edges = tuple(edge for edge in content.edges if edge.relation.casefold() == relation.casefold())
+    ends = {end for edge in edges for end in (edge.source, edge.target)}
+    return Content(tuple(node for node in content.nodes if node.label in ends), edges)
 
 
 def _applied(graph: "ScratchGraph", said: Content) -> "tuple[Applied, list[str]]":

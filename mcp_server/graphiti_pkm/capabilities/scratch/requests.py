@@ -258,6 +258,7 @@ class ExportGraph(Request):
     format: Literal["dot", "csv", "tsv", "json", "graphml", "mermaid", "svg", "text"]
     graph: Graph = DEFAULT_GRAPH
     nodes: Annotated[Strings | None, Field(max_length=500, description="only these and the edges among them")] = None
+    relation: Relation = None
     max_chars: Annotated[int, Field(ge=EXPORT.minimum, le=EXPORT.maximum), SELDOM_NEEDED] = EXPORT.default
     """A longer content is an error that says which number to send."""
 

@@ -1,6 +1,7 @@
 """Draws a graph as SVG: deterministic, without scripts or external resources, for light and dark backgrounds."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -66,10 +67,27 @@ _HEAD = (
     "viewBox='{left} {top} {width} {height}' "
     f"font-family='Helvetica,Arial,sans-serif' font-size='{FONT_SIZE}' role='img'>"
 )
-_TIP = (
-    "<defs><marker id='tip' viewBox='0 0 8 8' refX='7.5' refY='4' markerWidth='6' markerHeight='6' orient='auto'>"
-    f"<path d='M0 0 8 4 0 8z' fill='{_GREY}'/></marker></defs>"
-)
+_DASHES = ("7 3", "2 3", "10 3 2 3")
+_MOST_OF = 0.5
+"""The share of the edges above which a relation is said once."""
+_PLAIN = (_GREY, "")
+
+
+def _tip(colour: str) -> str:
+    """The tip of arrows of a colour."""
+    return (
+        f"<defs><marker id='{_tip_id(colour)}' viewBox='0 0 8 8' refX='7.5' refY='4' markerWidth='6' markerHeight='6' "
+        f"orient='auto'><path d='M0 0 8 4 0 8z' fill='{colour}'/></marker></defs>"
+    )
+
+
+def _tip_id(colour: str) -> str:
+    return "tip" if colour == _GREY else f"tip{colour[1:]}"
+
+
+def _stroke(colour: str, dash: str) -> str:
+    dashed = f" stroke-dasharray='{dash}'" if dash else ""
+    return f"fill='none' stroke='{colour}' stroke-width='1.3'{dashed} marker-end='url(#{_tip_id(colour)})'"
 
 
 class _Drawing:
@@ -83,10 +101,16 @@ class _Drawing:
         for edge in content.edges:
             ends = self._number[edge.source], self._number[edge.target]
             self._relations.setdefault(ends, []).append(edge.relation)
-        names = dict.fromkeys(edge.relation for edge in content.edges)
+        names = Counter(edge.relation for edge in content.edges)
         self._only = next(iter(names)) if len(names) == 1 else None
+        self._main = next((name for name, count in names.items() if count > _MOST_OF * names.total()), None)
+        """The relation of most edges, which is said once below the picture."""
+        others = [name for name in names if name != self._main] if self._main else []
+        self._strokes = {
+            name: (_COLOURS[at % len(_COLOURS)][1], _DASHES[at % len(_DASHES)]) for at, name in enumerate(others)
+        }
         self._shown = {
-            ends: "" if self._only else cut_to(", ".join(relations), _LONGEST_RELATION)
+            ends: "" if {*relations} == {self._main} else cut_to(", ".join(relations), _LONGEST_RELATION)
             for ends, relations in self._relations.items()
         }
         types = list(dict.fromkeys(node.type for node in content.nodes if node.type is not None))
@@ -105,13 +129,17 @@ class _Drawing:
             [(x, y, box.width, box.height) for (x, y), box in zip(self._middles, self._boxes, strict=True)],
             [points for _, points in curves.values()],
         )
-        lines, relations = [], []
+        lines: dict[tuple[str, str], list[str]] = {_PLAIN: []}
+        relations = []
         for ends, (path, points) in curves.items():
             spot = letters.spot(points, widths[ends], LINE) if self._shown[ends] else None
             if spot is not None:
                 relations.append(f"<text x='{spot[0]:.0f}' y='{spot[1]:.0f}'>{xml_text(self._shown[ends])}</text>")
-            told = self._told(ends) if self._only is None and (spot is None or "…" in self._shown[ends]) else ""
-            lines.append(f"<path d='{path}'><title>{told}</title></path>" if told else f"<path d='{path}'/>")
+            told = self._told(ends) if self._shown[ends] and (spot is None or "…" in self._shown[ends]) else ""
+            stroke = next((self._strokes[one] for one in self._relations[ends] if one in self._strokes), _PLAIN)
+            lines.setdefault(stroke, []).append(
+                f"<path d='{path}'><title>{told}</title></path>" if told else f"<path d='{path}'/>"
+            )
         left, top, right, bottom = letters.extent
         right = max(right, left + _NARROWEST)
         legend, bottom = self._legend(left, bottom + _MARGIN, right)
@@ -126,8 +154,8 @@ class _Drawing:
             [
                 _HEAD.format(**frame),
                 f"<title>{nodes} nodes, {edge_count} edges</title>",
-                _TIP,
-                *_group(f"fill='none' stroke='{_GREY}' stroke-width='1.3' marker-end='url(#tip)'", lines),
+                *(_tip(colour) for colour in dict.fromkeys(colour for colour, _ in lines)),
+                *(line for (colour, dash), paths in lines.items() for line in _group(_stroke(colour, dash), paths)),
                 *self._rectangles(),
                 *_group("fill='#1b2430' text-anchor='middle'", list(self._labels())),
                 *_group(f"fill='{_GREY}' font-size='{FONT_SIZE - 1}' text-anchor='middle'", relations),
@@ -190,8 +218,8 @@ class _Drawing:
         texts: list[tuple[str, tuple[str, str] | None]] = [
             (cut_to(name, 160), colour) for colour, name in named.items()
         ]
-        if self._only is not None:
-            texts.append((f"every edge: {cut_to(self._only, 200)}", None))
+        if self._main is not None:
+            texts.append((f"{'every edge' if self._only else 'unlabelled'}: {cut_to(self._main, 200)}", None))
         for text, colour in texts:
             wide = width_of(text) + 20
             if left > begin and left + wide > end:

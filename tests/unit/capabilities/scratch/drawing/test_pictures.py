@@ -3,7 +3,7 @@
 import random
 import re
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, pairwise
 from xml.parsers import expat
 
 import pytest
@@ -183,3 +183,26 @@ def test_mermaid_says_labels_in_its_codes() -> None:
         "  %% t0 is the type the [type]",
         "  class n0 t0",
     ]
+
+
+def test_a_relation_of_most_edges_is_said_once_and_the_others_are_drawn_apart() -> None:
+    imports = [ScratchEdge(one, other, "imports") for one, other in pairwise("abcdefg")]
+    edges = (*imports, ScratchEdge("a", "g", "calls"), ScratchEdge("d", "h", "tests"), ScratchEdge("c", "d", "calls"))
+    svg = write(Content(tuple(ScratchNode(label) for label in "abcdefgh"), edges), "svg")
+    assert svg.count("imports") == 2  # below the picture, and on the line that stands for two relations
+    assert ">unlabelled: imports<" in svg
+    assert ">imports, calls<" in svg
+    assert ">tests<" in svg
+    dashed = re.findall(r"stroke='(#[0-9a-f]+)' stroke-width='1.3' stroke-dasharray='([0-9 ]+)'", svg)
+    assert len(dashed) == len({colour for colour, _ in dashed}) == len({dash for _, dash in dashed}) == 2
+    for colour, _ in dashed:
+        assert f"id='tip{colour[1:]}'" in svg
+        assert f"url(#tip{colour[1:]})" in svg
+
+
+def test_without_a_relation_of_most_edges_every_line_has_its_label() -> None:
+    edges = (ScratchEdge("a", "b", "calls"), ScratchEdge("b", "c", "reads"))
+    svg = write(Content(tuple(ScratchNode(label) for label in "abc"), edges), "svg")
+    assert "unlabelled" not in svg
+    assert "dasharray" not in svg
+    assert all(f">{relation}<" in svg for relation in ("calls", "reads"))
