@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.demo_picture import PICTURE, shown, svg
 from tests.e2e.support import COMMAND, environment, run
 
 from graphiti_pkm.cli.examples import read_examples
@@ -100,3 +101,9 @@ def test_a_failure_is_one_line_and_leaves_nothing_behind(tmp_path: Path) -> None
     assert failed.stderr.startswith("graphiti-pkm: add_memory failed: ")
     assert failed.stderr.count("\n") == 1
     assert not (tmp_path / "mine").exists()
+
+
+def test_the_picture_in_the_readme_shows_what_the_demo_prints(played: tuple[str, Path]) -> None:
+    output, _ = played
+    assert "no longer current" in "\n".join(shown(output))
+    assert PICTURE.read_text(encoding="utf-8") == svg(shown(output)), "run `python -m tests.demo_picture`"
