@@ -1,1 +1,1 @@
-uvx mcpo --port 8001 --api-key "A-KEY-OF-YOURS" -- graphiti-pkm serve
+uvx --with "mcp<2" --with "fastapi<0.119" mcpo --port 8001 --api-key "A-KEY-OF-YOURS" -- graphiti-pkm serve
