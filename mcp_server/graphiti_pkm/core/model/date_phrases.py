@@ -61,7 +61,7 @@ _WARM_SEASON = r"(?P<season>spring|summer|autumn|fall)"
 _PART = r"(?:(?P<part>early|mid|late)[ -]|(?P<edge>beginning|start|middle|end) of )"
 _COUNT = r"(?P<count>[0-9]{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 _UNIT = r"(?P<unit>day|week|month|year)"
-_BEFORE = re.compile(r"^(?:(?:in|on|at|since|from|until|till|during|the) )*")
+_BEFORE = re.compile(r"^(?:(?:in|on|at|since|from|until|till|through|during|the) )*", re.IGNORECASE)
 _FORMS = (
     "2026-03-14, 2026-03-14T09:30:00+01:00, 2026-03, 2026, 14 March 2026, May 2017, autumn 2026, winter 2026/27, "
     "Q3 2026, 1990s, end of March 2026, early 2017, by autumn 2027, yesterday, last week, 3 months ago, in 2 weeks"
@@ -177,7 +177,8 @@ def _wrong(field: str, given: str, what: str) -> InvalidInput:
 def _read(given: str, zone: tzinfo, reference: datetime | None, choice: YearChoice) -> DatePeriod | None:
     if not given.isascii() or len(given) > _LONGEST:
         return None
-    text = " ".join(given.lower().split())
+    plain = " ".join(given.split())
+    text = plain.lower()
     is_by = text.startswith("by ")
     text = text.removeprefix("by ")
     today = None if reference is None else _day_of(reference, zone)
@@ -185,7 +186,8 @@ def _read(given: str, zone: tzinfo, reference: datetime | None, choice: YearChoi
         choice = "past"
     elif choice is None and (is_by or text.startswith(("until ", "till "))):
         choice = "near or future"
-    found = _iso(given[3:] if is_by else given, zone) or _in_words(text, zone, today, choice)
+    bare = _BEFORE.sub("", plain[3:] if is_by else plain, count=1)
+    found = _iso(bare, zone) or _in_words(text, zone, today, choice)
     if found is None or not is_by:
         return found
     return found.model_copy(update={"words": f"by {found.words or in_zone(found.start, zone).date().isoformat()}"})
