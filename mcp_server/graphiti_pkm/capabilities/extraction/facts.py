@@ -6,7 +6,7 @@ from datetime import datetime
 
 from graphiti_pkm.capabilities.remember.attention import AttentionWriter
 from graphiti_pkm.capabilities.remember.fact_plan import FactContext, FactPlanner
-from graphiti_pkm.core.facts import rules
+from graphiti_pkm.core.facts import endings, rules
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact
 from graphiti_pkm.core.facts.resolution import Resolution
 from graphiti_pkm.core.facts.world import FactWorld
@@ -82,14 +82,14 @@ class FoundFactPlanner(FactPlanner):
         others = [old for old in chosen if old.uuid not in self._of_episode]
         super()._end_chosen(parsed, fact, others, start)
 
-    def _close(self, parsed: ParsedFact, closed: rules.Closed) -> None:
+    def _close(self, parsed: ParsedFact, closed: endings.Closed) -> None:
         """Close a known fact whose end is given: same entities, so it is done unless endings are only proposed."""
         closed = replace(closed, ended=tuple(old for old in closed.ended if old.uuid not in self._of_episode))
         if self.retirements.policy != "propose":
             super()._close(parsed, closed)
         else:
             for old in closed.ended:
-                end = rules.closing_end(parsed, old, self._at.reference_time, self._at.zone)
+                end = endings.closing_end(parsed, old, self._at.reference_time, self._at.zone)
                 if end is not None:
                     self.retirements.propose(old, end, None)
 

@@ -205,6 +205,7 @@ class Changes(Reader):
             group_id=self._groups.public(change.group_id),
             fact=self._views.sentence(fact) if fact else None,
             invalid_at=iso(change.invalid_at) if change.invalid_at else None,
+            former_invalid_at=_former_end(change),
             replaced_by=change.replaced_by,
             replacement=self._views.sentence(by) if by and fact else None,
             open=change.uuid in waiting if change.kind == "proposed" else None,
@@ -228,6 +229,12 @@ def _state_view(state: EntityState | None, other: EntityState | None) -> EntityS
         linked=list(state.linked[:_LINKS]) or None,
         unlinked=list(state.unlinked[:_LINKS]) or None,
     )
+
+
+def _former_end(change: RecordedChange) -> str | None:
+    """The end that an ending took the place of."""
+    former = change.previous_invalid_at
+    return iso(former) if change.kind == "retired" and former and former != change.invalid_at else None
 
 
 def _episode_of(change: RecordedChange, facts: Mapping[str, Fact]) -> str | None:

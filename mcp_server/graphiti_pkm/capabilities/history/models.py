@@ -53,6 +53,8 @@ class ChangeView(Answer):
     """Null once the fact is deleted."""
     invalid_at: str | None = None
     """The end that it gave the fact, or would give it."""
+    former_invalid_at: str | None = None
+    """The end that the fact had before it was given this one."""
     replaced_by: str | None = None
     replacement: str | None = None
     open: bool | None = None

@@ -1,14 +1,14 @@
 """Ends one fact by hand, and undoes endings: one write each, and an answer if there is nothing to do."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
 from uuid import uuid4
 
 from graphiti_pkm.capabilities.history.models import ChangedFactResponse
 from graphiti_pkm.capabilities.history.requests import RestoreFact, RetireFact
 from graphiti_pkm.capabilities.history.updating import Updating
 from graphiti_pkm.core.context import Context
-from graphiti_pkm.core.facts import rules
+from graphiti_pkm.core.facts import endings, rules
 from graphiti_pkm.core.facts.history import (
     MOST_EVENTS,
     after,
@@ -78,8 +78,10 @@ class Retiring:
             at = told and _end_in(told, fact, by, now)
             end = at or _end(proposal, by) or _present(fact, now)
             end_rule = rules.ended_explicitly if at else rules.ended
-            ended = end_rule(fact, rules.end_of(fact, end, self._zone), now, recorded_at)
-            if fact.voided or not rules.still_holds(fact, now) or ended == fact:
+            is_moved = told is not None and _is_moved(told, end, fact, now, self._zone)
+            open_again = fact.model_copy(update={"invalid_at": end, "expired_at": None}) if is_moved else fact
+            ended = end_rule(open_again, rules.end_of(fact, end, self._zone), now, recorded_at)
+            if fact.voided or not (is_moved or rules.still_holds(fact, now)) or ended == fact:
                 return self._unchanged(fact, f"{self._ended(fact)}; nothing was changed. restore_fact undoes an ending")
             if ended is None:
                 raise InvalidInput(self._too_early(fact, end))
@@ -99,9 +101,11 @@ class Retiring:
             dependents = await self._dependents.on_facts(group, [whole], now, lambda _: False)
             await self._commit(WriteKind.RETIRE_FACT, group, ended, change, before=before)
         more = f" {dependents.total} fact(s) that follow from it are still current." if dependents.total else ""
-        accepted = ", as proposed" if proposal and at is None else ""
+        done = "Retired, as proposed" if proposal and at is None else "Retired"
+        if is_moved and before.invalid_at is not None:
+            done = f"The end, {show_time(before.invalid_at, self._zone)} until now, was moved"
         return ChangedFactResponse(
-            message=f"Retired{accepted}: {self._views.sentence(ended)}. restore_fact undoes it.{more}",
+            message=f"{done}: {self._views.sentence(ended)}. restore_fact undoes it.{more}",
             fact=self._views.fact(ended, now),
             changed=True,
             still_rests=[f"{one.uuid[:_SHOWN_UUID]} {self._views.sentence(one)}" for one in dependents.facts] or None,
@@ -291,7 +295,17 @@ def _end_in(told: DatePeriod, fact: Fact, by: Fact | None, now: datetime) -> dat
     begun = None if by is None else by.valid_at
     if begun is not None and told.words is not None and told.has(begun):
         return begun
-    return rules.end_in(told, None if fact.kind == "plan" else rules.known_from(fact), now)
+    return endings.end_in(told, None if fact.kind == "plan" else rules.known_from(fact), now)
+
+
+def _is_moved(told: DatePeriod, end: datetime, fact: Fact, now: datetime, zone: tzinfo) -> bool:
+    """Whether an end is given to what has another one: a later one, or any if it has ended.
+
+    That of a plan is the day on which it was dropped.
+    """
+    if fact.kind != "state" or fact.voided or fact.invalid_at is None:
+        return False
+    return endings.is_other_end(told, fact, zone) and (end > fact.invalid_at or not rules.still_holds(fact, now))
 
 
 def _with_words(fact: Fact, told: DatePeriod | None, by: Fact | None) -> Fact:

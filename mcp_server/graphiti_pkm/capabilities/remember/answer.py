@@ -95,12 +95,13 @@ def _counts(plan: WritePlan, linked: Linked) -> list[str]:
     outcomes["linked"] = len(plan.linked)
     facts = Counter(str(result.outcome) for result in plan.facts.results)
     retired = Counter(str(one.kind) for one in plan.retirements.answers)
-    fulfilled = retired.pop("fulfilled", 0)
+    fulfilled, moved = retired.pop("fulfilled", 0), retired.pop("moved", 0)
     said = [
         _list("entities", outcomes),
         _list("facts", facts),
         _list("old facts", retired),
         _list("plans", {"fulfilled": fulfilled}),
+        _list("ends", {"moved to later": moved}),
         _list("endings", {"only proposed": plan.retirements.proposed}),
         _list("earlier episodes", {"linked": linked.episodes}),
         _list("entities", {"still being linked to earlier episodes": linked.entities_waiting}),

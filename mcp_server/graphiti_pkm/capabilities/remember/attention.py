@@ -372,6 +372,18 @@ class AttentionWriter:
             call=f"If it had ended by then: {self._add(fact, facts=[suggested])}",
         )
 
+    def end_kept(self, fact: ParsedFact, held: Sequence[Fact]) -> Attention:
+        """Another end than that of a fact that has ended, as a newer note or a change says."""
+        said = {"fact_uuid": held[0].uuid, "reason": _cut(fact.text)}
+        if fact.invalid_at is not None:
+            said |= [self._sent("invalid_at", fact.invalid_at, fact.end_words)]
+        return Attention(
+            what="possible_conflict",
+            detail=f"facts[{fact.number}].invalid_at is not when the same is known to have ended; it keeps its end",
+            candidates=[self.line(old) for old in held],
+            call=f"If it ended then: retire_fact {_json(said)}",
+        )
+
     def start_kept(self, fact: ParsedFact, known: Fact) -> Attention:
         """A start other than the known one, or later than a time at which the fact was known to hold."""
         suggested = {**_triple(fact), "fact": known.text, "replaces": known.uuid}

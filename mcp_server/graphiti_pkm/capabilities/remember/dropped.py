@@ -91,7 +91,7 @@ def _dropped_facts(plan: WritePlan) -> Iterator[Fact]:
     for one in plan.retirements.answers:
         old, new = facts[one.uuid], facts.get(one.replaced_by or "")
         is_dated = one.kind == "voided" and new is not None and _says_the_same(old, new)
-        if one.kind != "fulfilled" and not is_dated:
+        if one.kind not in {"fulfilled", "moved"} and not is_dated:
             yield old
 
 

@@ -6,7 +6,7 @@ from datetime import datetime, tzinfo
 
 from graphiti_pkm.capabilities.remember.attention import AttentionWriter
 from graphiti_pkm.capabilities.remember.retirement import Retirements
-from graphiti_pkm.core.facts import goals, rules
+from graphiti_pkm.core.facts import endings, goals, rules
 from graphiti_pkm.core.facts.observations import OBSERVATION
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact, fact_text
 from graphiti_pkm.core.facts.quotes import QuotedText
@@ -24,7 +24,7 @@ from graphiti_pkm.core.model.answers import Attention, FactResult
 from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS, without_date_words
 from graphiti_pkm.core.model.records import BECAUSE_OF, CONFIDENTIAL, DUE, GOAL_OUTCOME, Entity, Fact
 from graphiti_pkm.core.model.times import show_validity
-from graphiti_pkm.core.reading.views import shown_end, shown_start
+from graphiti_pkm.core.reading.views import shown_ending, shown_start
 from graphiti_pkm.settings.loader import RetirementPolicy
 
 
@@ -119,7 +119,7 @@ class FactPlanner:
         gone = {fact.uuid for fact in (*replaced.facts, *chosen)}
         pool = [fact for fact in pool if fact.uuid not in gone]
         note, zone = self._at.reference_time, self._at.zone
-        closed = rules.Closed() if gone else rules.find_closed(parsed, target.uuid, pool, note, zone)
+        closed = endings.Closed() if gone else endings.find_closed(parsed, target.uuid, pool, note, zone)
         known = next(iter(closed.ended), None) or rules.find_duplicate(
             parsed, validity, reference_time, target.uuid, pool, self._at.episode_uuid, self._at.zone
         )
@@ -220,7 +220,7 @@ class FactPlanner:
         before = [*replaced.facts, *replaced.guessed, *statuses] if follows else []
         start = rules.placed_start(parsed, before, note, zone)
         corrected = replaced.facts[0].valid_at if parsed.is_correction and replaced.facts else None
-        return replace(parsed, valid_at=start, invalid_at=rules.placed_end(parsed, start or corrected, note, zone))
+        return replace(parsed, valid_at=start, invalid_at=endings.placed_end(parsed, start or corrected, note, zone))
 
     def _is_said(self, words: str) -> bool:
         return words.lower() in self._said
@@ -479,12 +479,16 @@ class FactPlanner:
         self.outcome.texts[old.uuid] = old.text
         self.retirements.record_ended(old, start, fact)
 
-    def _close(self, parsed: ParsedFact, closed: rules.Closed) -> None:
+    def _close(self, parsed: ParsedFact, closed: endings.Closed) -> None:
         for old in closed.ended:
-            end = rules.closing_end(parsed, old, self._at.reference_time, self._at.zone)
-            if end is not None:
+            end = endings.closing_end(parsed, old, self._at.reference_time, self._at.zone)
+            if end is not None and old.invalid_at is not None and end > old.invalid_at:
+                self.retirements.prolong(old, end, parsed.end_words)
+            elif end is not None:
                 is_refined = rules.refines_end(parsed, old, self._at.zone)
                 self.retirements.retire(old, end, None, parsed.end_words, is_refined=is_refined)
+        if closed.known_over:
+            self.outcome.attention.append(self._writer.end_kept(parsed, closed.known_over))
         if closed.known_later:
             self.outcome.attention.append(self._writer.known_later(parsed, closed.known_later))
 
@@ -577,7 +581,7 @@ class FactPlanner:
                 interval=show_validity(
                     fact.kind,
                     shown_start(fact, self._at.zone),
-                    shown_end(fact, self._at.zone),
+                    shown_ending(fact, self._at.zone),
                     fact.reference_time,
                     self._at.zone,
                 ),

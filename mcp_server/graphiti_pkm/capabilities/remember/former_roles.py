@@ -17,7 +17,7 @@ async def report_former_roles(graph: Graph, plan: WritePlan, writer: AttentionWr
     if me is None:
         return []
     facts = {fact.uuid: fact for fact in (*world.known, *world.created)}
-    over = [one for one in plan.retirements.answers if one.kind != "fulfilled"][:_MOST_FACTS]
+    over = [one for one in plan.retirements.answers if one.kind not in {"fulfilled", "moved"}][:_MOST_FACTS]
     ended = {
         _other(old, me): (old, facts.get(one.replaced_by or ""))
         for one in over

@@ -59,6 +59,14 @@ class Retirements:
         self._change(old, new_values, "retired", by, words)
         return True
 
+    def prolong(self, old: Fact, at: datetime, words: str | None) -> None:
+        """Move the end of a fact to a later instant; the former one is kept as that of an ending."""
+        old = self.world.latest(old)
+        self.world.change(with_end_words(rules.with_later_end(old, at, self.now, self.recorded_at), words))
+        self._record(old, "retired", None, at)
+        former = old.invalid_at and iso(old.invalid_at)
+        self.answers.append(_retired(old, invalid_at=iso(at), kind="moved", former_invalid_at=former))
+
     def propose(self, old: Fact, at: datetime, by: Fact | None) -> bool:
         """Record that a fact may have ended and leave it open; False if it cannot have ended then."""
         old = self.world.latest(old)

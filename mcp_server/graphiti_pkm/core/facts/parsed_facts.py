@@ -19,7 +19,7 @@ from graphiti_pkm.core.facts.statuses import (
     status_key,
     status_word,
 )
-from graphiti_pkm.core.model.date_phrases import DatePeriod, YearChoice, parse_date_phrase
+from graphiti_pkm.core.model.date_phrases import Bound, DatePeriod, YearChoice, first_instant, parse_date_phrase
 from graphiti_pkm.core.model.labels import as_label
 from graphiti_pkm.core.model.names import display_name, normalise_name, relation_name
 from graphiti_pkm.core.model.records import CONFIDENTIAL, HAS_GOAL, EpisodeSource, FactKind
@@ -80,6 +80,9 @@ class ParsedFact:
     start_words: str | None = None
     """How the start was told, if less precisely than a day."""
     end_words: str | None = None
+    end_bound: Bound = None
+    ends_on_its_day: bool = False
+    """Whether the note was written in the period of the end, by the day of the place where it was written."""
     is_status: bool = False
     """Whether ``value`` is the caller's word for a status."""
     because_of: str | None = None
@@ -258,6 +261,8 @@ class _Reader:
             invalid_at=end.start if end else None,
             start_words=_words(start, given.kind),
             end_words=_words(end),
+            end_bound=end.bound if end else None,
+            ends_on_its_day=end is not None and self._is_on(end),
             replaces=_replaces(given, path),
             has_replaces=bool(given.replaces),
             is_correction=given.change == "corrected",
@@ -309,6 +314,10 @@ class _Reader:
     def _date(self, text: str | None, path: str, kind: FactKind) -> DatePeriod | None:
         choice: YearChoice = "future" if kind == "plan" else "past" if kind in {"event", "reading"} else None
         return parse_date_phrase(text, self._zone, path, self._reference_time, choice) if text else None
+
+    def _is_on(self, date: DatePeriod) -> bool:
+        """Whether the day of the note lies in a period."""
+        return self._reference_time is not None and date.has(first_instant(self._reference_time, self._zone))
 
     def _planned_for(self, given: FactInput, value: str | None, unit: str | None) -> DatePeriod | None:
         """When a plan without a date is for, if its value is a date; a bare number is an amount."""

@@ -17,8 +17,6 @@ from graphiti_pkm.core.model.times import show_time
 from graphiti_pkm.errors import InvalidInput
 
 MAX_CONFLICTS = 5
-_WHOLE = "the end of "
-"""An end told as this is the end of its period."""
 LONG_BEFORE = timedelta(days=31)
 """An event that precedes the planned time by more than this may not fulfil the plan."""
 
@@ -53,30 +51,6 @@ def placed_start(parsed: ParsedFact, before: Iterable[Fact], note: datetime, zon
     last = max(begun)
     latest = (told.end - timedelta.resolution, *([note] if last <= note else []))
     return min(date_at(last, None, zone).end, *latest)
-
-
-def placed_end(parsed: ParsedFact, start: datetime | None, note: datetime, zone: tzinfo) -> datetime | None:
-    """The end to store that a call gives for what began at ``start``; a plan without its day is dropped."""
-    told = parsed_end(parsed, zone)
-    is_dropped = parsed.kind == "plan" and parsed.valid_at is None
-    return None if told is None else end_in(told, None if is_dropped else start, note)
-
-
-def end_in(told: DatePeriod, start: datetime | None, note: datetime) -> datetime:
-    """The end to store of what began at ``start``: of a told period its end, as it may hold until then.
-
-    Of a period in which the note was written, the note: it says that this has ended. Not so of "the end of April".
-    """
-    if told.words is None:
-        return told.start
-    is_over = told.has(note) and (start is None or start < note) and not told.words.startswith(_WHOLE)
-    return note if is_over else told.end
-
-
-def closing_end(parsed: ParsedFact, fact: Fact, note: datetime, zone: tzinfo) -> datetime | None:
-    """When a known fact ends that a call repeats with an end."""
-    end = placed_end(parsed, known_from(fact), note, zone)
-    return None if end is None else end_of(fact, end, zone)
 
 
 def validity_of(parsed: ParsedFact, reference_time: datetime) -> Validity:
@@ -311,7 +285,7 @@ def find_duplicate(
                 return fact
         else:
             is_dated_anew = parsed.valid_at is not None and not may_be_same_start(parsed, fact, zone)
-            end = _first_end_of(fact, zone) if is_dated_anew else fact.invalid_at
+            end = first_end_of(fact, zone) if is_dated_anew else fact.invalid_at
             if overlap(start, validity.invalid_at, known_from(fact), end) or repeats_end(parsed, fact, zone):
                 return fact
     is_known = len(undated) == 1 and is_told_later(undated[0], reference_time)
@@ -332,54 +306,6 @@ def gains_start(fact: Fact, start: datetime | None) -> bool:
     if start is None or fact.valid_at is not None or (fact.invalid_at is not None and start >= fact.invalid_at):
         return False
     return fact.kind == "plan" or told_at is None or start <= told_at
-
-
-@dataclass(frozen=True)
-class Closed:
-    """Open facts that the call repeats to end them, and those known to hold after that end."""
-
-    ended: tuple[Fact, ...] = ()
-    known_later: tuple[Fact, ...] = ()
-
-
-def find_closed(
-    parsed: ParsedFact, target_uuid: str, candidates: Iterable[Fact], note: datetime, zone: tzinfo
-) -> Closed:
-    """The open facts that the call repeats in order to give their end, and those whose end it tells more precisely.
-
-    A fact known to hold after that end is another period: it stays open, and is reported if the call gives no start.
-    A plan is dropped before its day; of several the call has to give the day.
-    """
-    if parsed.invalid_at is None or parsed.is_correction or parsed.kind not in {"state", "plan"}:
-        return Closed()
-    if parsed.kind == "state" and parsed.valid_at is not None and parsed.valid_at >= parsed.invalid_at:
-        return Closed()
-    again = [
-        fact
-        for fact in candidates
-        if fact.target_uuid == target_uuid
-        and fact.kind == parsed.kind
-        and (parsed.value is None or same_stated_value(parsed, fact))
-        and _gains_end(parsed, fact, note, zone)
-    ]
-    if parsed.kind == "plan":
-        days = {fact.valid_at for fact in again}
-        return Closed(tuple(again)) if len(days) == 1 else Closed((), tuple(again))
-    later = [fact for fact in again if _is_before(closing_end(parsed, fact, note, zone) or note, known_from(fact))]
-    ended = tuple(fact for fact in again if fact not in later)
-    return Closed(ended, () if ended or parsed.valid_at is not None else tuple(later))
-
-
-def _gains_end(parsed: ParsedFact, fact: Fact, note: datetime, zone: tzinfo) -> bool:
-    """Whether the end that a call gives may be that of a known fact."""
-    end = placed_end(parsed, known_from(fact), note, zone)
-    if end is None:
-        return False
-    is_endless = fact.is_open and (fact.invalid_at is None or fact.invalid_at > end)
-    if fact.kind == "plan":
-        is_it = None in (parsed.valid_at, fact.valid_at) or may_be_same_start(parsed, fact, zone)
-        return is_endless and is_it
-    return (fact.valid_at is None or fact.valid_at < end) and (is_endless or refines_end(parsed, fact, zone))
 
 
 def find_conflicts(
@@ -408,7 +334,7 @@ def find_conflicts(
         if fact.kind == "state"
         and not fact.voided
         and (fact.expired_at is None or fact.invalid_at is not None)
-        and overlap(start, end, known_from(fact), _first_end_of(fact, zone))
+        and overlap(start, end, known_from(fact), first_end_of(fact, zone))
     ]
     return conflicts[:MAX_CONFLICTS]
 
@@ -486,10 +412,17 @@ def ended(fact: Fact, at: datetime, now: datetime, recorded_at: datetime | None 
     expired_at = recorded_at or now
     if fact.kind == "plan":  # fulfilled, dropped or moved: it has ended in the record, whatever its planned time
         return fact.model_copy(update={"expired_at": expired_at})
-    if _is_before(at, known_from(fact)):
+    if is_before(at, known_from(fact)):
         return None
     end = at if fact.invalid_at is None else min(at, fact.invalid_at)
     values = {"invalid_at": end, "expired_at": expired_at if end <= now else None}
+    return fact.model_copy(update={**values, "attributes": without_outcome(fact.attributes)})
+
+
+def with_later_end(fact: Fact, at: datetime, now: datetime, recorded_at: datetime | None = None) -> Fact:
+    """The fact once its end is moved to a later instant; a plan stays open: what is planned takes longer."""
+    expired_at = (recorded_at or now) if fact.kind != "plan" and at <= now else None
+    values = {"invalid_at": at, "expired_at": expired_at}
     return fact.model_copy(update={**values, "attributes": without_outcome(fact.attributes)})
 
 
@@ -527,7 +460,8 @@ def update_of(fact: Fact, before: Fact) -> FactUpdate:
     return interval_update(fact).model_copy(update=said)
 
 
-def _first_end_of(fact: Fact, zone: tzinfo) -> datetime | None:
+def first_end_of(fact: Fact, zone: tzinfo) -> datetime | None:
+    """The first instant at which a known fact may end."""
     return first_end(end_of_fact(fact, zone), known_from(fact), fact.invalid_at)
 
 
@@ -549,7 +483,8 @@ def _is_other_statement(parsed: ParsedFact, target_uuid: str, fact: Fact) -> boo
     return has_single_target(parsed.relation) and (is_other or fact.target_uuid != target_uuid)
 
 
-def _is_before(at: datetime, start: datetime | None) -> bool:
+def is_before(at: datetime, start: datetime | None) -> bool:
+    """Whether an instant comes before a start; not if that is unknown."""
     return start is not None and at < start
 
 

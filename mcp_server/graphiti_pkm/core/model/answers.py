@@ -287,7 +287,10 @@ class RetiredFact(Answer):
     uuid: str
     fact: str
     invalid_at: str | None = None
-    kind: Literal["retired", "voided", "fulfilled"]  # fulfilled: a plan that has come about
+    kind: Literal[
+        "retired", "voided", "fulfilled", "moved"
+    ]  # fulfilled: a plan that has come about; moved: a later end
+    former_invalid_at: str | None = None
     replaced_by: str | None = None
     confidential: bool | None = None  # it is not public
 

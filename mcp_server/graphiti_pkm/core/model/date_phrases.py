@@ -23,6 +23,9 @@ YearChoice: TypeAlias = Literal["past", "future", "near or future"] | None
 """Which year to assume for a date without one: the past one for what happened, the next one for plans; "near or
 future": the next one, unless only the past one is near to the note."""
 
+Bound: TypeAlias = Literal["through", "within"] | None
+"""What words say of an end in a period: "until March" is through it, "in March" and "this month" are within it."""
+
 _Days: TypeAlias = tuple[date, date]
 """First day, and the day after the last."""
 _Read: TypeAlias = "tuple[_Days, str | None]"
@@ -62,6 +65,10 @@ _PART = r"(?:(?P<part>early|mid|late)[ -]|(?P<edge>beginning|start|middle|end) o
 _COUNT = r"(?P<count>[0-9]{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 _UNIT = r"(?P<unit>day|week|month|year)"
 _BEFORE = re.compile(r"^(?:(?:in|on|at|since|from|until|till|through|during|the) )*", re.IGNORECASE)
+_BOUNDS: Mapping[Literal["through", "within"], tuple[str, ...]] = {
+    "through": ("until ", "till ", "through ", "by "),
+    "within": ("in ", "during ", "this "),
+}
 _FORMS = (
     "2026-03-14, 2026-03-14T09:30:00+01:00, 2026-03, 2026, 14 March 2026, May 2017, autumn 2026, winter 2026/27, "
     "Q3 2026, 1990s, end of March 2026, early 2017, by autumn 2027, yesterday, last week, 3 months ago, in 2 weeks"
@@ -74,6 +81,7 @@ class DatePeriod(Record):
     start: datetime
     end: datetime
     words: str | None = None
+    bound: Bound = None
 
     def holds(self, other: "DatePeriod") -> bool:
         """Whether another date lies within this one; a date given as "by autumn" has no beginning."""
@@ -109,6 +117,11 @@ def parse_date_phrase(
     return found
 
 
+def first_instant(reference: datetime, zone: tzinfo) -> datetime:
+    """The first instant of the day from which the words of a note count."""
+    return _midnight(_day_of(reference, zone), zone)
+
+
 def date_at(at: datetime, words: object, zone: tzinfo, *, is_end: bool = False) -> DatePeriod:
     """A stored instant with the words stored with it, if it lies within what they say; else its day or its minute.
 
@@ -141,7 +154,10 @@ def told_around(at: datetime, zone: tzinfo) -> list[DatePeriod]:
         with suppress(ValueError, OverflowError):  # at the edges of the calendar
             found.append(_read(words, zone, None, None))
     around = [period for period in found if period is not None and period.start <= at <= period.end]
-    return [*around, *(period.model_copy(update={"words": f"by {period.words}"}) for period in around)]
+    return [
+        *around,
+        *(period.model_copy(update={"words": f"by {period.words}", "bound": "through"}) for period in around),
+    ]
 
 
 def _told_around(day: date) -> Iterator[str]:
@@ -179,6 +195,7 @@ def _read(given: str, zone: tzinfo, reference: datetime | None, choice: YearChoi
         return None
     plain = " ".join(given.split())
     text = plain.lower()
+    bound = next((one for one, words in _BOUNDS.items() if text.startswith(words)), None)
     is_by = text.startswith("by ")
     text = text.removeprefix("by ")
     today = None if reference is None else _day_of(reference, zone)
@@ -188,7 +205,10 @@ def _read(given: str, zone: tzinfo, reference: datetime | None, choice: YearChoi
         choice = "near or future"
     bare = _BEFORE.sub("", plain[3:] if is_by else plain, count=1)
     found = _iso(bare, zone) or _in_words(text, zone, today, choice)
-    if found is None or not is_by:
+    if found is None:
+        return None
+    found = found.model_copy(update={"bound": bound})
+    if not is_by:
         return found
     return found.model_copy(update={"words": f"by {found.words or in_zone(found.start, zone).date().isoformat()}"})
 

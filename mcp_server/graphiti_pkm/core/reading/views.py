@@ -221,6 +221,14 @@ def shown_end(fact: Fact, zone: tzinfo) -> str | None:
     return words or (show_time(fact.invalid_at, zone) if fact.invalid_at else None)
 
 
+def shown_ending(fact: Fact, zone: tzinfo) -> str | None:
+    """The end, as ``shown_end``, and by when it has ended, if that is within the period that was told."""
+    shown, at = shown_end(fact, zone), fact.invalid_at
+    told = None if at is None else date_at(at, fact.attributes.get(END_WORDS), zone, is_end=True)
+    is_within = at is not None and told is not None and told.words is not None and told.start < at < told.end
+    return f"{shown}, ended by {show_time(at, zone)}" if at and is_within else shown
+
+
 def what_became_of(fact: Fact) -> Outcome | None:
     """The outcome of an ended plan, or of an ended goal if a note says it."""
     said = fact.attributes.get(GOAL_OUTCOME)

@@ -94,7 +94,7 @@ async def test_an_end_to_come_leaves_the_fact_current_until_then(world: WritingW
     answer = await retire(world, "me WORKS_AT Acme", invalid_at="2026-12-31")
     fact = world.fact("me WORKS_AT Acme")
     assert (fact.invalid_at, fact.expired_at, answer.fact.status) == (at(2026, 12, 31), None, "current")
-    again = await retire(world, "me WORKS_AT Acme", invalid_at="2027")
+    again = await retire(world, "me WORKS_AT Acme", invalid_at="2026-12-31")
     assert (again.changed, events(world)) == (False, ["retired"])
     assert "2026-12-31" in again.message
     sooner = await retire(world, "me WORKS_AT Acme", invalid_at="2026-07-01")
@@ -131,7 +131,7 @@ async def test_retiring_and_restoring_twice_say_that_it_is_so_and_store_nothing(
     assert (nothing.changed, "not retired" in nothing.message) == (False, True)
     await retire(world, "me WORKS_AT Acme")
     before = world.fact("me WORKS_AT Acme")
-    again = await retire(world, "me WORKS_AT Acme", invalid_at="2026-02-01")
+    again = await retire(world, "me WORKS_AT Acme")
     assert (again.changed, world.fact("me WORKS_AT Acme")) == (False, before)
     await restore(world, "me WORKS_AT Acme")
     twice = await restore(world, "me WORKS_AT Acme")
@@ -352,3 +352,29 @@ async def test_a_plan_dropped_in_the_month_of_its_day_is_over_now(world: Writing
     await told(world, {**ACME, "relation": "VISITS", "kind": "plan", "valid_at": "2026-06-20"})
     await retire(world, "me VISITS Acme", invalid_at="June 2026")
     assert world.fact("me VISITS Acme").invalid_at == NOW.replace(second=1)
+
+
+async def test_a_later_end_is_moved_and_what_was_known_is_restored(world: WritingWorld) -> None:
+    await told(world, {**ACME, "valid_at": "2024", "invalid_at": "2027"})
+    answer = await retire(world, "me WORKS_AT Acme", invalid_at="until 2030")
+    assert (answer.changed, answer.fact.status, answer.fact.told_end) == (True, "current", "2030")
+    assert "2028-01-01 until now, was moved" in answer.message
+    assert (await world.changes.what_changed(LOCAL, WhatChanged(kinds=["retired"]))).changes[0].former_invalid_at
+    await restore(world, "me WORKS_AT Acme")
+    assert world.fact("me WORKS_AT Acme").attributes == {"told_start": "2024", "told_end": "2027"}
+
+
+async def test_a_vaguer_end_moves_nothing(world: WritingWorld) -> None:
+    await told(world, {**ACME, "valid_at": "2024", "invalid_at": "May 2027"})
+    assert not (await retire(world, "me WORKS_AT Acme", invalid_at="2027")).changed
+
+
+async def test_what_has_ended_ends_later_and_is_current_if_that_is_to_come(world: WritingWorld) -> None:
+    await told(world, {**ACME, "valid_at": "2024"})
+    await retire(world, "me WORKS_AT Acme", invalid_at="2026-05-01")
+    answer = await retire(world, "me WORKS_AT Acme", invalid_at="2026-05-20")
+    assert (answer.fact.status, answer.fact.invalid_at) == ("ended", "2026-05-20T00:00:00+00:00")
+    assert (await retire(world, "me WORKS_AT Acme", invalid_at="2027-05-20")).fact.status == "current"
+    answer = await retire(world, "me WORKS_AT Acme", invalid_at="2025")
+    assert (answer.fact.status, answer.fact.told_end) == ("ended", "2025")
+    assert (await retire(world, "me WORKS_AT Acme", invalid_at="2024-12-01")).message.startswith("The end, 2026-01-01 ")
