@@ -216,7 +216,7 @@ class ScratchGraphs:
             self._tenants.pop(tenant, None)
 
     def _of(self, tenant: _Tenant) -> Iterator[OpenGraph]:
-        return iter(self._tenants.get(tenant, {}).values())
+        return iter(list(self._tenants.get(tenant, {}).values()))  # threads go through them while others are made
 
     def _names(self, tenant: _Tenant) -> list[str]:
         return sorted(self._tenants.get(tenant, {}))

@@ -201,3 +201,13 @@ async def test_a_model_that_does_not_answer_is_no_error(world: World) -> None:
     world.embedder.is_away = False
     found = await world.nodes.find_node(LOCAL, FindNode(query="service user"))
     assert [one.label for one in found.matches] == ["UserService"]
+
+
+async def test_graphs_may_be_made_while_those_of_a_person_are_gone_through(world: World) -> None:
+    """A write counts the bytes of all of a person's graphs in a thread, while others make new ones."""
+    for name in ("first", "second"):
+        await world.nodes.add_node(LOCAL, AddNode(label="A", graph=name))
+    going_through = world.graphs._of(LOCAL.visibility)
+    assert next(going_through).name == "first"
+    await world.nodes.add_node(LOCAL, AddNode(label="A", graph="third"))
+    assert [one.name for one in going_through] == ["second"]
