@@ -16,8 +16,8 @@ from graphiti_pkm.capabilities.scratch.algorithms.view import View, view_of
 from graphiti_pkm.capabilities.scratch.algorithms.worker import Workers
 from graphiti_pkm.errors import InvalidInput, Unavailable
 
-PATHS = "graphiti_pkm.capabilities.scratch.algorithms.analyses:paths"
-CYCLES = "graphiti_pkm.capabilities.scratch.algorithms.analyses:cycles"
+PATHS = "graphiti_pkm.capabilities.scratch.algorithms.walks:simple_paths"
+CYCLES = "graphiti_pkm.capabilities.scratch.algorithms.walks:simple_cycles"
 BETWEENNESS = "graphiti_pkm.capabilities.scratch.algorithms.analyses:betweenness"
 
 SQUARE = view_of(range(4), [(0, 1), (0, 2), (1, 3), (2, 3)])
@@ -52,7 +52,7 @@ async def test_a_process_stays_warm_and_finds_everything() -> None:
             assert (outcome.finds, outcome.ending) == ([[0, 1, 3], [0, 2, 3]], "whole")
         assert len(_numbers(opened)) == 1
         weighted = view_of([3, 5], [(3, 5), (5, 3)], [1, 2])
-        assert (await opened.run("me", CYCLES, weighted, longest=None)).finds == [[0, 1], [0, 1]]
+        assert (await opened.run("me", CYCLES, weighted, longest=None)).finds == [[0, 1]]
 
 
 async def test_what_explodes_is_cut_at_a_count_or_at_the_time_limit_with_what_was_found() -> None:
@@ -147,7 +147,7 @@ from graphiti_pkm.capabilities.scratch.algorithms.worker import Workers
 async def main():
     workers = Workers(60)
     view = view_of(range(14), list(permutations(range(14), 2)))
-    cycles = "graphiti_pkm.capabilities.scratch.algorithms.analyses:cycles"
+    cycles = "graphiti_pkm.capabilities.scratch.algorithms.walks:simple_cycles"
     job = asyncio.create_task(workers.run("me", cycles, view, longest=None))
     other = await workers.run("you", cycles, view, most=3, longest=None)
     print(*(process.pid for process in workers._all), flush=True)
