@@ -47,7 +47,7 @@ MAY: dict[Tier, set[str]] = {
 ROOT = Path(__file__).resolve().parents[2]
 SOME = "11111111-1111-4111-8111-111111111111"
 NOTE: dict[str, Any] = {
-    "episode_body": "Tom knows Ida.",
+    "episode_body": "Tom knows Ida from the choir.",
     "facts": [{"source": "Tom", "relation": "KNOWS", "target": "Ida", "fact": "Tom knows Ida."}],
 }
 

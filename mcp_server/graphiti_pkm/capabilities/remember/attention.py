@@ -52,14 +52,14 @@ class AttentionWriter:
             f"in place of {_quoted(name)}",
         )
 
-    def same_text(self, episode_uuid: str, stored_uuid: str, *, is_text_only: bool) -> Attention:
-        """An episode with the text and time of another; ``is_text_only``: the new one adds nothing else."""
-        extra = episode_uuid if is_text_only else stored_uuid
+    def same_text(self, stored_uuid: str, extra_uuid: str | None) -> Attention:
+        """An episode with the text and time of another; ``extra_uuid``: that of the two which adds nothing."""
+        call = f'If sent twice: {self._delete} {{"uuid":"{extra_uuid}"}}'
         return Attention(
             what="same_text",
             detail=f"the same text and time is stored as {stored_uuid[:SHOWN_UUID]} already, so it is stored twice",
             candidates=[stored_uuid],
-            call=f'If sent twice: {self._delete} {{"uuid":"{extra}"}}',
+            call=call if extra_uuid else "Delete neither: each has facts that the other lacks",
         )
 
     def undeclared(self, names: Sequence[str]) -> Attention:

@@ -13,6 +13,7 @@ from graphiti_pkm.capabilities.remember.corrected_dates import facts_of_same_dat
 from graphiti_pkm.capabilities.remember.dropped import follow_corrections, report_dependents
 from graphiti_pkm.capabilities.remember.former_roles import report_former_roles
 from graphiti_pkm.capabilities.remember.write_plan import (
+    SameNote,
     WriteContext,
     WritePlan,
     embedded_at_once,
@@ -51,6 +52,8 @@ _UUID_BYTES = 16
 _A_MOMENT = timedelta(minutes=10)
 _SHORT = 20
 """A model may send a note again within moments to add what it lacked; short texts may simply repeat."""
+_MOST_FACTS = 1_000
+"""More facts of one note than anyone tells."""
 _QUEUED = " A model will read it: get_status with its episode_uuid as receipt shows what it finds."
 
 
@@ -305,13 +308,17 @@ class Writing:
         await follow_corrections(dependents, plan, now)
         return Planned(parsed, plan, snapshot)
 
-    async def _same_text(self, parsed: ParsedRequest, group_id: str) -> str | None:
+    async def _same_text(self, parsed: ParsedRequest, group_id: str) -> SameNote | None:
         """The episode with the same text and time; for one without a time, with the same text a moment ago."""
-        if parsed.uuid is not None or not (parsed.is_dated or len(parsed.body) >= _SHORT):
+        if parsed.uuid is not None or len(parsed.body) < _SHORT:
             return None
         start = parsed.reference_time if parsed.is_dated else shifted(parsed.reference_time, -_A_MOMENT)
         end = shifted(parsed.reference_time, timedelta(microseconds=1))
-        return await self._graph.episodes.same_text(Stretch(group_id=group_id, start=start, end=end), parsed.body)
+        stretch = Stretch(group_id=group_id, start=start, end=end)
+        uuid = await self._graph.episodes.same_text(stretch, parsed.body)
+        if uuid is None:
+            return None
+        return SameNote(uuid, await self._graph.facts.episode_facts(uuid, [group_id], _MOST_FACTS))
 
     async def _with_own_uuid(self, parsed: ParsedRequest, group_id: str, caller: Caller) -> ParsedRequest:
         """The uuid sent by one of many callers: an existing episode of theirs, or one derived from it for the group.

@@ -119,6 +119,24 @@ class WritePlan:
         )
 
 
+@dataclass(frozen=True)
+class SameNote:
+    """An earlier episode with the text and time of a call, and the facts that it supports."""
+
+    uuid: str
+    facts: Sequence[Fact]
+
+
+def _adds_nothing(parsed: ParsedRequest, plan: WritePlan, same: SameNote) -> str | None:
+    """Which of two episodes with one text and time is no loss if deleted; None if both have facts of their own."""
+    is_known = all(result.outcome == "duplicate" for result in plan.facts.results)
+    if is_known and not any(one.is_new for one in plan.resolved) and not parsed.entities:
+        return plan.episode.uuid
+    again = {result.uuid for result in plan.facts.results}
+    has_own = any(tuple(fact.episodes) == (same.uuid,) and fact.uuid not in again for fact in same.facts)
+    return None if has_own else same.uuid
+
+
 def plan_write(
     parsed: ParsedRequest,
     spans: Sequence[Span],
@@ -126,7 +144,7 @@ def plan_write(
     snapshot: Snapshot,
     vectors: Mapping[str, Vector],
     new_uuid: Callable[[], str] = new_uuid,
-    same_text: str | None = None,
+    same_text: SameNote | None = None,
 ) -> WritePlan:
     """Plan everything; ``vectors`` by text, ``same_text``: an episode that seems to be the same note."""
     episode = Episode(
@@ -190,8 +208,8 @@ def plan_write(
         person_uuid=resolution.person_uuid,
     )
     if same_text is not None:
-        is_text_only = not parsed.facts and not parsed.entities
-        plan.attention.insert(0, writer.same_text(episode.uuid, same_text, is_text_only=is_text_only))
+        extra = _adds_nothing(parsed, plan, same_text)
+        plan.attention.insert(0, writer.same_text(same_text.uuid, extra))
     plan.vectors = _vectors_of(plan, vectors)
     return plan
 

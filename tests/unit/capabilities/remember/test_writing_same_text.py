@@ -30,7 +30,7 @@ def world() -> WritingWorld:
             {"episode_body": "Ran.", "reference_time": "2026-03-01"},
             {"episode_body": "Ran.", "reference_time": "2026-03-01"},
             timedelta(0),
-            True,
+            False,
         ),
         ({"group_id": "work"}, {}, timedelta(minutes=1), False),
         ({}, {"episode_body": f"{BODY} "}, timedelta(minutes=1), False),
@@ -55,6 +55,19 @@ async def test_of_two_notes_the_one_that_brings_facts_stays(world: WritingWorld)
     earlier = await world.tell(BODY, reference_time="2026-03-01")
     answer = await world.tell(BODY, SARAH, reference_time="2026-03-01")
     assert json.loads(the(answer, "same_text").call.split("delete_episode ")[1]) == {"uuid": earlier.episode_uuid}
+
+
+async def test_a_note_with_facts_of_its_own_is_not_to_be_deleted(world: WritingWorld) -> None:
+    sleep = {"source": "me", "relation": "SLEPT", "kind": "reading", "measure": "sleep", "value": "5", "unit": "h"}
+    await world.tell(BODY, sleep, reference_time="2026-03-01")
+    report = the(await world.tell(BODY, SARAH, reference_time="2026-03-01"), "same_text")
+    assert ("delete_episode" in report.call, report.call.startswith("Delete neither")) == (False, True)
+
+
+async def test_of_two_notes_with_the_same_facts_the_later_one_adds_nothing(world: WritingWorld) -> None:
+    await world.tell(BODY, {**SARAH, "valid_at": "2026-03-01"}, reference_time="2026-03-01")
+    answer = await world.tell(BODY, {**SARAH, "valid_at": "2026-03-01"}, reference_time="2026-03-01")
+    assert json.loads(the(answer, "same_text").call.split("delete_episode ")[1]) == {"uuid": answer.episode_uuid}
 
 
 async def test_a_note_without_facts_is_not_asked_for_again(world: WritingWorld) -> None:
