@@ -45,3 +45,15 @@ async def test_a_date_told_as_a_month_is_found_by_every_day_of_it(world: World) 
     for after, found in (("2026-05-15", 1), ("2026-05-31T23:59", 1), ("2026-06-01", 0)):
         assert await total("search_memory_facts", group_ids=["found"], valid_after=after) == found
         assert await total("get_entity_connections", entity_uuid=node, valid_after=after) == found
+
+
+@pytest.mark.parametrize("which", ["valid", "invalid"])
+async def test_a_period_that_ends_before_it_begins_is_refused(world: World, which: str) -> None:
+    node = (await tell(world, which, "In 2024.", "2026-06-05", relation="LED", valid_at="2024"))["entities"][0]["uuid"]
+    window = {f"{which}_after": "2024-06-01", f"{which}_before": "2024-03-01"}
+    tools: dict[str, dict[str, Any]] = {"search_memory_facts": {"group_ids": [which]}}
+    if which == "valid":
+        tools["get_entity_connections"] = {"entity_uuid": node}
+    for tool, given in tools.items():
+        with pytest.raises(AssertionError, match=f"{which}_before must be later than {which}_after"):
+            await world.call(tool, **given, **window)

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from graphiti_pkm.core.model.date_phrases import DatePeriod, told_around
 from graphiti_pkm.core.model.records import EntryType, Episode, Fact, FactKind, Name, Record
+from graphiti_pkm.errors import InvalidInput
 
 Direction = Literal["both", "out", "in"]
 FactStatus = Literal["current", "possible", "ended", "voided", "planned", "event", "reading", "future"]
@@ -115,7 +116,19 @@ class FactFilter(Record):
     measure."""
 
     def told_in(self, zone: tzinfo) -> "FactFilter":
-        """The filter as it reads dates that were told as periods of this zone: by all of the period."""
+        """The filter as it reads dates that were told as periods of this zone: by all of the period.
+
+        Raises:
+            InvalidInput: a period that is asked about ends before it begins.
+        """
+        for name, after, before in (
+            ("valid", self.valid_after, self.valid_before),
+            ("invalid", self.invalid_after, self.invalid_before),
+        ):
+            if after is not None and before is not None and before <= after:
+                raise InvalidInput(
+                    f"{name}_before must be later than {name}_after: {name}_after <= date < {name}_before."
+                )
 
         def around(at: datetime | None) -> list[tuple[str, DatePeriod, datetime]]:
             found = [] if at is None else told_around(at, zone)
