@@ -123,7 +123,7 @@ def test_the_demo_plays_to_its_end(tmp_path: Path) -> None:
 
 def test_several_workers_are_refused_with_what_to_do(tmp_path: Path) -> None:
     told = run("serve", transport="http", workers=2, data_dir=tmp_path / "data")
-    assert told.returncode == 1
+    assert told.returncode == 2
     assert "--workers 1" in told.stderr
 
 
