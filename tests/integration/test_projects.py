@@ -57,6 +57,24 @@ async def forget(memory: Memory, **what: str) -> ForgetResponse:
     return await memory.services[FORGETTING].forget(LOCAL, Forget.model_validate({**what, "confirm": preview.confirm}))
 
 
+async def test_a_project_stays_when_somebody_in_its_description_is_forgotten(tmp_path: Path) -> None:
+    async with open_memory(Settings(data_dir=tmp_path / "data", toolsets=("memory", "projects"))) as memory:
+        described = CreateProject(name="Momento", description=f"A garden with {HIDDEN}.")
+        await memory.services[PROJECTS].create_project(LOCAL, described)
+        told = await enter(memory, f"{HIDDEN} came.", entities=[{"name": HIDDEN, "type": "Person"}])
+        await enter(memory, "Tulips bloom.")
+        preview = await memory.services[FORGETTING].forget(LOCAL, Forget(entity_uuid=told.entities[0].uuid))
+        assert preview.entities == [HIDDEN]
+        assert "Momento - the project" in (preview.stays or [])
+        await forget(memory, entity_uuid=told.entities[0].uuid)
+        listed = await memory.services[PROJECTS].list_projects(LOCAL, ListProjects())
+        assert [(one.name, one.description, one.status, one.entries) for one in listed.projects] == [
+            ("Momento", "", "active", 2)
+        ]
+        await forget(memory, entity_uuid=listed.projects[0].project_id)
+        assert (await memory.services[PROJECTS].list_projects(LOCAL, ListProjects())).total == 0
+
+
 async def whole(memory: Memory) -> Dump:
     """Once a job has embedded what forgetting gave other words."""
     while (await memory.context.graph.embeddings.embedding_size(only_missing=True)).texts:  # noqa: ASYNC110 no event

@@ -388,7 +388,10 @@ def _mentions(material: Material, left: Iterable[Fact]) -> list[tuple[str, str]]
 
 
 def _unsupported(material: Material, gone: Sequence[Fact], mentions: Sequence[tuple[str, str]]) -> list[Entity]:
-    """The entity itself, and entities without a remaining mention or fact, apart from back links."""
+    """The entity itself, and entities without a remaining mention or fact, apart from back links.
+
+    A project stays, because its entries belong to it, unless it is what is forgotten or its name states it.
+    """
     mentions_gone: dict[str, set[str]] = {}
     facts_gone: dict[str, int] = {}
     pairs = list(mentions)
@@ -402,7 +405,7 @@ def _unsupported(material: Material, gone: Sequence[Fact], mentions: Sequence[tu
         for uuid in {fact.source_uuid, fact.target_uuid}:
             facts_gone[uuid] = facts_gone.get(uuid, 0) + 1
     asked = {material.target.entity.uuid} if material.target.entity else set()
-    for uuid in (mentions_gone.keys() | facts_gone.keys()) - material.person:
+    for uuid in (mentions_gone.keys() | facts_gone.keys()) - material.person - material.around.trace.projects:
         of_mentions, of_facts = material.support.get(uuid, (0, 0))
         without, own = mentions_gone.get(uuid, set()), material.own.get(uuid, ())
         is_unmentioned = of_mentions <= len(without) or (len(own) > 0 and without.issuperset(own))
@@ -421,9 +424,8 @@ def _is_named_by_it(entity: Entity, material: Material, facts_gone: Mapping[str,
     of_facts = material.support.get(entity.uuid, (0, 0))[1]
     if of_facts > facts_gone.get(entity.uuid, 0):
         return False
-    return material.target.says(entity.name) or (
-        entity.uuid in facts_gone and material.around.vanished.marks(entity.name)
-    )
+    is_derived = entity.uuid in facts_gone and entity.uuid not in material.around.trace.projects
+    return material.target.says(entity.name) or (is_derived and material.around.vanished.marks(entity.name))
 
 
 def _still_holding(
@@ -452,9 +454,11 @@ def _saga_left(saga: Saga, says: TextPredicate) -> Saga:
 
 
 def _staying(material: Material, mentions: Sequence[tuple[str, str]], lost: AbstractSet[str]) -> list[str]:
-    """Entities that lose some but not all mentions."""
-    names = {uuid: material.entities[uuid].name for _, uuid in mentions if uuid not in lost}
-    return [f"{name} - other mentions or facts" for name in sorted(names.values())]
+    """Entities that lose some or all mentions and stay."""
+    projects = material.around.trace.projects
+    left = {uuid: material.entities[uuid].name for _, uuid in mentions if uuid not in lost}
+    names = sorted((name, uuid in projects) for uuid, name in left.items())
+    return [f"{name} - {'the project' if is_project else 'other mentions or facts'}" for name, is_project in names]
 
 
 def _reworded(entity: Entity, says: TextPredicate) -> Entity:

@@ -61,6 +61,8 @@ class Trace:
     """Names given only by episodes that are removed completely."""
     keys: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """The keys of all names of each entity."""
+    projects: frozenset[str] = frozenset()
+    """Entities that were made projects."""
 
     @property
     def entities(self) -> frozenset[str]:
@@ -181,6 +183,7 @@ class _Reading:
         self._held: dict[DerivedText, None] = {}
         self._names: dict[str, str] = {}
         self._keys: dict[str, set[str]] = {}
+        self._projects: set[str] = set()
         self._supported: set[str] = set()
         self._supports: dict[str, tuple[str, str]] = {}
         """Entities of facts that a remaining episode supports."""
@@ -204,7 +207,7 @@ class _Reading:
         left = self._words - self._told
         held = [one for one in self._held if not left.isdisjoint(words_in(one.text))]
         keys = {uuid: frozenset(own) for uuid, own in self._keys.items()}
-        return Trace(frozenset(self._told), tuple(held), tuple(given), keys)
+        return Trace(frozenset(self._told), tuple(held), tuple(given), keys, frozenset(self._projects))
 
     def _tell(self, intent: WriteIntent) -> None:
         """Count its words as in use if they come from a remaining episode."""
@@ -212,6 +215,7 @@ class _Reading:
             if episode.uuid not in self._touched:
                 self._told |= words_in(episode.content)
         self._names.update((entity.uuid, entity.name) for entity in intent.entities)
+        self._projects.update(project.uuid for project in intent.projects)
         self._supported.update(one.entity_uuid for one in intent.mentions if one.episode_uuid not in self._touched)
         for fact in intent.facts:
             if not self._touched.issuperset(fact.episodes):
