@@ -179,7 +179,7 @@ class Connections(FactLists):
             first = await self._evidence(anchor.entity, anchor.group_ids, wanted.relations)
             ended = await self._newest_ended(read, wanted)
             nothing = f"{name} exists and has {facts} fact(s), none of them under these filters and groups"
-            return f"{none}: {nothing}{first}{ended}."
+            return f"{none}: {nothing}{first}{self._of_starts(wanted)}{ended}."
         seen = f"; get_entity_timeline shows the {mentions} episode(s) that mention it" if mentions else ""
         return f"{none}: {name} exists but has no facts yet{seen}."
 

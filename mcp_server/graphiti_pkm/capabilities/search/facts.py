@@ -172,7 +172,9 @@ class FactSearch(FactLists):
             message = series_note(facts[:kept], page.hits, views[:kept])
         if not page.total:
             message += await self._evidence(asked.entity, groups, asked.wanted.relations)
+            message += self._of_starts(asked.wanted)
             message += await self._nearest_ended(words, asked.wanted)
+        note = joined(asked.note, words.note, self._what_held(facts[:kept], asked, query))
         return FactSearchResponse(
             message=message,
             total=page.hits,
@@ -183,7 +185,7 @@ class FactSearch(FactLists):
             now=self._counted_from(asked.wanted.now, asked.wanted.as_of, asked.wanted.known_at),
             as_of=self._shown_at(asked.wanted.as_of),
             known_at=self._shown_at(asked.wanted.known_at),
-            scope=await self._scope(caller, groups, empty=not page.total, note=joined(asked.note, words.note)),
+            scope=await self._scope(caller, groups, empty=not page.total, note=note),
             facts=shown,
         )
 
@@ -204,6 +206,7 @@ class FactSearch(FactLists):
             message = found_message("fact", 0, page.total)
         if not page.total:
             message += await self._evidence(asked.entity, groups, wanted.relations)
+            message += self._of_starts(wanted)
             message += await self._newest_ended(self._read, wanted)
         note = joined(asked.note, _NO_RANKING if asked.centre else None)
         return FactSearchResponse(
@@ -247,6 +250,21 @@ class FactSearch(FactLists):
             page = await self._read(wanted.model_copy(update=within), Window(limit=_MOST_DATED, newest=False))
             found |= {fact.uuid: fact for fact in page.facts if fact.kind == "reading" and not fact.voided}
         return sorted(found.values(), key=read_at)
+
+    def _what_held(self, facts: Sequence[Fact], asked: _Asked, query: str) -> str | None:
+        """If the query names a past time at which a state shown did not hold: how to ask for what did."""
+        wanted = asked.wanted
+        if any((wanted.as_of, wanted.known_at, wanted.valid_after, wanted.valid_before)):
+            return None
+        zone = self._context.settings.zone
+        period = next(iter(periods_in(query, asked.start.now, zone)), None)
+        if period is None or period.start > asked.start.now:
+            return None
+        states = [fact for fact in facts if fact.kind == "state" and not fact.voided]
+        began_later = any(fact.valid_at and fact.valid_at >= period.end for fact in states)
+        if not began_later and not any(fact.invalid_at and fact.invalid_at <= period.start for fact in states):
+            return None
+        return f"Not all of this held then: as_of={show_time(period.start, zone)} finds what did."
 
     async def _shown(self, facts: Sequence[Fact], asked: _Asked) -> list[FactView]:
         wanted = asked.wanted

@@ -138,6 +138,11 @@ class FactLists(Reader):
         about = f"about {clipped(entity.name, _NAME)}" if entity else "here"
         return f"; the first {named}fact {about} is of {show_time(first, self._context.settings.zone)}"
 
+    def _of_starts(self, wanted: FactFilter) -> str:
+        """For an empty answer of what began within dates: how to ask for what held."""
+        asked = wanted.valid_after or wanted.valid_before
+        return "; valid_after and valid_before ask when facts began, as_of asks what held" if asked else ""
+
     async def _newest_ended(self, read: ReadFacts, wanted: FactFilter) -> str:
         """For an empty answer of what held at an instant: the newest fact that had ended by then."""
         over = ended_of(wanted)

@@ -143,21 +143,14 @@ class Reader:
         """An instant that the caller asked about."""
         return None if asked is None else show_time(asked, self._context.settings.zone)
 
-    def _read_as(self, as_of: str | None, known_at: str | None = None, *, by_start: bool = True) -> str | None:
-        """A note on how a month or year is read (as its first instant) and how to ask for all of it.
-
-        ``by_start``: whether the tool has a filter by start.
-        """
-        whole = "for the whole of it use valid_before={end} instead" if by_start else "for its end use as_of={end}"
+    def _read_as(self, as_of: str | None, known_at: str | None = None) -> str | None:
+        """A note on how a month or year is read: as its first instant."""
         zone, notes = self._context.settings.zone, list[str]()
-        for name, text, rest in (
-            ("as_of", as_of, whole),
-            ("known_at", known_at, "for its end use known_at={end}"),
-        ):
+        for name, text in (("as_of", as_of), ("known_at", known_at)):
             period = None if text is None else whole_period(text, zone, name)
             if period is not None:
                 start, end = (show_time(at, zone) for at in period)
-                notes.append(f"{name} read as {start}; {rest.format(end=end)}.")
+                notes.append(f"{name} read as {start}; for its end use {name}={end}.")
         return " ".join(notes) or None
 
     async def _anchor(self, caller: Caller, entity_uuid: str, group_ids: GroupIds) -> Anchor:

@@ -327,6 +327,27 @@ async def test_an_empty_answer_for_a_later_day_says_what_had_ended_and_when(told
         assert "ended" not in (await told.facts(edge_types=["WORKS_AT"], **asked)).message
 
 
+async def test_a_time_in_a_query_names_the_call_for_what_held_then(told: ParsedRequest) -> None:
+    before = told.works(valid_at=at(2020), invalid_at=at(2021), expired_at=at(2021), text="Sarah trains at Acme.")
+    await told.begin(before, told.works(text="Sarah works at Acme."))
+    answer = await told.facts("Where did Sarah work on 5 March 2022?")
+    assert answer.scope.note == "Not all of this held then: as_of=2022-03-05 finds what did."
+    for asked in ({"as_of": "2022-03-05"}, {"status": "current"}):
+        note = (await told.facts("Where did Sarah work on 5 March 2024?", **asked)).scope.note
+        assert "as_of=" not in (note or "")
+    assert (await told.facts("Where does Sarah work?")).scope.note is None
+
+
+async def test_an_empty_answer_to_dates_of_starts_says_what_asks_for_what_held(told: ParsedRequest) -> None:
+    await told.begin(told.works(text="Sarah works at Acme."))
+    within: dict[str, Any] = {"valid_after": "2025-06", "valid_before": "2025-07"}
+    said = "; valid_after and valid_before ask when facts began, as_of asks what held"
+    assert said in (await told.facts("Where did Sarah work?", **within)).message
+    assert said in (await told.facts(edge_types=["WORKS_AT"], **within)).message
+    assert said in (await told.connections(told.sarah, **within)).message
+    assert "as_of" not in (await told.facts(edge_types=["NONE"])).message
+
+
 async def test_an_answer_says_from_which_time_it_counts(told: ParsedRequest) -> None:
     await told.begin(told.works())
     for asked, counted in (
@@ -352,7 +373,11 @@ async def test_an_answer_says_from_which_time_it_counts(told: ParsedRequest) -> 
         ({"edge_types": ["hates"], "entity": "Sarah"}, "; HATES is no relation here, but VISITS, WORKS_AT"),
         ({"edge_types": ["visits"], "entity": "Tom"}, ""),
         ({"entity": "Tom", "status": "ended"}, ""),
-        ({"query": "quarks", "valid_before": "2021"}, "; the first fact here is of 2024-03-02"),
+        (
+            {"query": "quarks", "valid_before": "2021"},
+            "; the first fact here is of 2024-03-02"
+            "; valid_after and valid_before ask when facts began, as_of asks what held",
+        ),
     ],
 )
 async def test_an_empty_answer_names_the_earliest_evidence(

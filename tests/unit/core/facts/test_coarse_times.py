@@ -10,8 +10,8 @@ from graphiti_pkm.capabilities.explore.requests import FindEntityPath, GetEntity
 from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts
 
 ANN, ACME = an_entity("Ann"), an_entity("Acme")
-MARCH = "as_of read as 2026-03-01; for the whole of it use valid_before=2026-04-01 instead."
-YEAR = "as_of read as 2026-01-01; for the whole of it use valid_before=2027-01-01 instead."
+MARCH = "as_of read as 2026-03-01; for its end use as_of=2026-04-01."
+YEAR = "as_of read as 2026-01-01; for its end use as_of=2027-01-01."
 KNOWN = "known_at read as 2026-03-01; for its end use known_at=2026-04-01."
 
 CASES = [
@@ -80,7 +80,7 @@ async def test_a_list_of_facts_says_how_a_month_is_read(
 async def test_what_began_later_in_the_month_comes_as_the_note_says(world: World, tool: str) -> None:
     note = await note_of(world, tool, {"as_of": "2026-03"})
     assert note is not None
-    name, day = note.split("use ")[1].split(" ")[0].split("=")
+    name, day = note.removesuffix(".").split("use ")[1].split("=")
     asked: dict[str, Any] = {name: day}
     if tool == "search_memory_facts":
         answer = await world.searching.search_memory_facts(

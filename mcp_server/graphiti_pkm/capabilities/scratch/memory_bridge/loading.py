@@ -191,11 +191,7 @@ class ScratchBridge(FactLists):
                 caller,
                 seeds.group_ids,
                 empty=not seeds.entities,
-                note=" ".join(
-                    filter(
-                        None, (seeds.note, known.note, self._read_as(request.as_of, request.known_at, by_start=False))
-                    )
-                )
+                note=" ".join(filter(None, (seeds.note, known.note, self._read_as(request.as_of, request.known_at))))
                 or None,
             ),
         )
