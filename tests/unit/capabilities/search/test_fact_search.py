@@ -20,6 +20,9 @@ GROUP = "t1"
 BEGAN, RETIRED, RESTORED = at(2026, 1), at(2026, 2), at(2026, 3)
 
 
+OF_STARTS = "; valid_after and valid_before ask when facts began, as_of asks what held"
+
+
 class ParsedRequest:
     """Sarah, whom Acme employed, and her sleep."""
 
@@ -341,10 +344,9 @@ async def test_a_time_in_a_query_names_the_call_for_what_held_then(told: ParsedR
 async def test_an_empty_answer_to_dates_of_starts_says_what_asks_for_what_held(told: ParsedRequest) -> None:
     await told.begin(told.works(text="Sarah works at Acme."))
     within: dict[str, Any] = {"valid_after": "2025-06", "valid_before": "2025-07"}
-    said = "; valid_after and valid_before ask when facts began, as_of asks what held"
-    assert said in (await told.facts("Where did Sarah work?", **within)).message
-    assert said in (await told.facts(edge_types=["WORKS_AT"], **within)).message
-    assert said in (await told.connections(told.sarah, **within)).message
+    assert OF_STARTS in (await told.facts("Where did Sarah work?", **within)).message
+    assert OF_STARTS in (await told.facts(edge_types=["WORKS_AT"], **within)).message
+    assert OF_STARTS in (await told.connections(told.sarah, **within)).message
     assert "as_of" not in (await told.facts(edge_types=["NONE"])).message
 
 
@@ -375,8 +377,7 @@ async def test_an_answer_says_from_which_time_it_counts(told: ParsedRequest) -> 
         ({"entity": "Tom", "status": "ended"}, ""),
         (
             {"query": "quarks", "valid_before": "2021"},
-            "; the first fact here is of 2024-03-02"
-            "; valid_after and valid_before ask when facts began, as_of asks what held",
+            f"; the first fact here is of 2024-03-02{OF_STARTS}",
         ),
     ],
 )

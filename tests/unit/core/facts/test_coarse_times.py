@@ -1,5 +1,6 @@
 """A month or year asked about is read as its first instant, and the answer says so and how to see the rest."""
 
+import re
 from typing import Any
 
 import pytest
@@ -80,8 +81,9 @@ async def test_a_list_of_facts_says_how_a_month_is_read(
 async def test_what_began_later_in_the_month_comes_as_the_note_says(world: World, tool: str) -> None:
     note = await note_of(world, tool, {"as_of": "2026-03"})
     assert note is not None
-    name, day = note.removesuffix(".").split("use ")[1].split("=")
-    asked: dict[str, Any] = {name: day}
+    called = re.search(r"use (\w+)=([\d-]+)", note)
+    assert called is not None
+    asked: dict[str, Any] = {called[1]: called[2]}
     if tool == "search_memory_facts":
         answer = await world.searching.search_memory_facts(
             world.caller, SearchMemoryFacts(entity_uuid=ANN.uuid, **asked)
