@@ -154,7 +154,9 @@ async def test_common_causes_are_the_roots_what_most_ways_pass_and_the_best_cut(
         client, [*ways, ("failover", "outage"), ("overload", "queue"), ("queue", "outage"), ("outage", "refunds")]
     )
     found = await ask(client, "common_causes", target="Outage")
-    assert (found["roots"], found["roots_total"], found["ways"]) == (["deploy", "promo", "bad disk"], 3, 5)
+    shares = [{"label": label, "share": share} for label, share in (("deploy", 0.4), ("promo", 0.4), ("bad disk", 0.2))]
+    assert (found["roots"], found["roots_total"], found["ways"]) == (shares, 3, 5)
+    assert (found["read_as"], found["note"]) == ("X → Y read as: X causes Y", None)
     assert [(one["label"], one["share"]) for one in found["through"]] == [
         ("overload", 0.8),
         ("failover", 0.6),
@@ -164,6 +166,75 @@ async def test_common_causes_are_the_roots_what_most_ways_pass_and_the_best_cut(
     root = await ask(client, "common_causes", target="deploy")
     assert (root["roots"], root["ways"], root["smallest_cut"]) == ([], 0, [])
     assert "Nothing leads to it" in root["note"]
+
+
+INCIDENT = [
+    ("expired certificate", "gateway errors", "causes"),
+    ("gateway errors", "retry storm", "leads_to"),
+    ("retry storm", "outage", "Triggers"),
+    ("bad deploy", "outage", "causes"),
+]
+
+
+async def test_an_impact_of_a_cause_is_what_follows_from_it(client: Client) -> None:
+    await draw(client, INCIDENT)
+    found = await ask(client, "impact_of_removal", node="expired certificate")
+    assert found["read_as"].startswith("X → Y read as: X causes Y, by the relations")
+    assert "edges=needs" in found["read_as"]
+    assert (found["dependents"], found["direct_dependents"]) == (["gateway errors", "retry storm", "outage"], 1)
+    assert (found["dependencies"], found["note"]) == ([], None)
+    assert (found["falls"], found["falls_total"]) == (["gateway errors", "retry storm"], 2)  # outage has another cause
+    other = await ask(client, "impact_of_removal", node="expired certificate", edges="needs")
+    assert other["read_as"] == "X → Y read as: X needs Y, as asked."
+    assert (other["dependents"], other["dependencies_total"], other["falls"]) == ([], 3, None)
+    whole = await ask(client, "impact_of_removal", node="outage", target="bad deploy")
+    assert (whole["dependents"], whole["dependencies_total"], whole["newly_unreachable"]) == ([], 4, [])
+
+
+async def test_an_impact_reads_other_relations_as_needs_and_says_how_to_ask_for_causes(client: Client) -> None:
+    await draw(client, F6)
+    found = await ask(client, "impact_of_removal", node="AuthService")
+    assert found["read_as"] == "X → Y read as: X needs Y. If X causes Y, set edges=causes."
+    turned = await ask(client, "impact_of_removal", node="AuthService", edges="causes", target="LoginController")
+    assert turned["dependents"] == turned["falls"] == ["UserRepository", "PostgresDB"]
+    assert [(one["sources"], one["lost"]) for one in turned["newly_unreachable"]] == [
+        (["UserRepository", "PostgresDB"], ["LoginController"])
+    ]
+
+
+async def test_an_impact_over_causes_and_other_edges_says_that_they_are_mixed(client: Client) -> None:
+    await draw(client, [*INCIDENT, ("canary", "bad deploy", "prevents"), ("page", "logo", "shows")])
+    found = await ask(client, "impact_of_removal", node="bad deploy")
+    assert found["read_as"].startswith("X → Y read as: X causes Y, by")  # most of the edges there are causes
+    assert found["note"] is not None
+    assert "'causes' (1), 'prevents' (1)" in found["note"]
+    assert "relation follows one" in found["note"]
+    narrowed = await ask(client, "impact_of_removal", node="bad deploy", relation="CAUSES")
+    assert (narrowed["note"], narrowed["dependencies"]) == (None, [])
+
+
+async def test_common_causes_say_which_relations_they_followed_if_there_are_several(client: Client) -> None:
+    prevented = ("canary", "crash", "prevents")
+    await draw(client, [("leak", "crash", "causes"), ("load", "leak", "causes"), prevented, ("crash", "page", "pages")])
+    mixed = await ask(client, "common_causes", target="crash")
+    assert mixed["roots_total"] == 2
+    assert "Edges of 2 relations were followed alike: 'causes' (2), 'prevents' (1)" in mixed["note"]
+    assert "relation follows one" in mixed["note"]
+    assert "'prevents' work against" in mixed["note"]
+    alone = await ask(client, "common_causes", target="crash", relation="causes")
+    assert ([one["label"] for one in alone["roots"]], alone["note"]) == (["load"], None)
+    against = await ask(client, "common_causes", target="crash", relation="Prevents")
+    assert "'prevents' work against" in against["note"]
+
+
+async def test_what_is_in_a_cycle_with_the_target_is_on_the_ways_to_it(client: Client) -> None:
+    cycle = [("API timeouts", "retry storm"), ("retry storm", "outage"), ("outage", "API timeouts")]
+    await draw(client, [("bad deploy", "API timeouts"), ("full disk", "API timeouts"), *cycle])
+    found = await ask(client, "common_causes", target="outage")
+    assert found["smallest_cut"] == ["API timeouts"]
+    assert found["through"] == [{"label": label, "share": 1.0} for label in ("API timeouts", "retry storm")]
+    assert found["ways"] == 2
+    assert "leads back" in found["note"]
 
 
 async def test_default_answers_about_5000_nodes_are_bounded(client: Client) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from graphiti_pkm.capabilities.scratch.edge_meaning import AS_CAUSES, notes_on_causes, read_edges
 from graphiti_pkm.capabilities.scratch.matching.matching import Match, shown
 from graphiti_pkm.capabilities.scratch.models.analysis import (
     AllPathsResponse,
@@ -265,7 +266,9 @@ class ScratchAnalysis:
     async def impact_of_removal(self, caller: Caller, request: ImpactOfRemoval) -> ImpactResponse:
         """The effects of removing a node, which is not removed."""
         texts = (request.node, *([request.target] if request.target else []))
-        taken = await self._snapshots.take(caller, request.graph, texts, relation=request.relation)
+        taken = await self._snapshots.take(caller, request.graph, texts, relation=request.relation, with_relations=True)
+        relations = await asyncio.to_thread(_analyses().relations_around, taken.view, taken.relations, taken.nodes[0])
+        reading = read_edges(relations, request.edges)
         outcome = await self._snapshots.run(
             caller,
             "removal",
@@ -273,6 +276,7 @@ class ScratchAnalysis:
             node=taken.nodes[0],
             most_dependents=MOST_DEPENDENTS,
             target=taken.nodes[1] if request.target else None,
+            of_cause=reading.meaning == "causes",
         )
         self._snapshots.best(outcome)  # raises if there is no result
         whole, *more = outcome.finds
@@ -282,13 +286,16 @@ class ScratchAnalysis:
         dependents, dependencies = (
             labels.some_of(whole[what], request.limit, _QUARTER) for what in ("dependents", "dependencies")
         )
+        falls = None if whole["falls"] is None else labels.some_of(whole["falls"], request.limit, _QUARTER)
         cut_off = _fit([_lost(labels, one, gone, request.limit) for one, gone in lost[: request.limit]], _QUARTER)
         is_cut = (
             len(whole["parts"]) > request.limit
             or not all_shown
             or any(one.lost_total > len(one.lost) or one.sources_total > len(one.sources) for one in cut_off)
         )
+        late = _looked_at(0 if request.target else len(whole["dependents"]), was_in_time=bool(more))
         return ImpactResponse(
+            read_as=reading.read_as,
             node_matched=match.label,
             node_similarity=_similarity(match),
             newly_unreachable=cut_off,
@@ -303,33 +310,38 @@ class ScratchAnalysis:
             dependencies=dependencies,
             dependencies_total=len(whole["dependencies"]),
             direct_dependencies=whole["direct_dependencies"],
+            falls=falls,
+            falls_total=None if falls is None else len(whole["falls"]),
             truncated=is_cut
             or not more
             or len(cut_off) < len(lost)
             or len(dependents) < len(whole["dependents"])
-            or len(dependencies) < len(whole["dependencies"]),
-            note=_looked_at(0 if request.target else len(whole["dependents"]), was_in_time=bool(more)),
+            or len(dependencies) < len(whole["dependencies"])
+            or len(falls or ()) < len(whole["falls"] or ()),
+            note=" ".join(filter(None, (reading.note, late))) or None,
         )
 
     async def common_causes(self, caller: Caller, request: CommonCauses) -> CausesResponse:
         """What leads to a node, what most ways to it pass, and the fewest nodes that cut them all."""
-        taken = await self._snapshots.take(caller, request.graph, (request.target,), relation=request.relation)
+        taken = await self._snapshots.take(
+            caller, request.graph, (request.target,), relation=request.relation, with_relations=True
+        )
         found = self._snapshots.best(await self._snapshots.run(caller, "causes_of", taken.view, target=taken.nodes[0]))
         labels, match, most = taken.labels, taken.matches[0], request.limit
-        sources, cut = (labels.some_of(found[what], most, _QUARTER) for what in ("sources", "cut"))
-        through = _fit(
-            [
-                PassedNode(label=labels.of(node), share=round(share, _DECIMALS))
-                for node, share in found["shares"][:most]
-            ],
-            _QUARTER,
+        cut = labels.some_of(found["cut"], most, _QUARTER)
+        sources, through = (_passed(labels, found[what][:most]) for what in ("sources", "shares"))
+        passed = [node for node, _ in (*found["sources"], *found["shares"])]
+        notes = notes_on_causes(
+            await asyncio.to_thread(_analyses().relations_of_ways, taken.relations, passed, *taken.nodes)
         )
-        notes = []
         if not sources:
             notes.append("Nothing leads to it, or only what it leads to itself." + _ALONG)
         if found["has_cycles"]:
             notes.append("There are cycles on the ways: each counts as one node, find_cycles lists them.")
+        if found["leads_back"]:
+            notes.append("The target leads back to what leads to it: ways end where they first reach it.")
         return CausesResponse(
+            read_as=AS_CAUSES,
             target_matched=match.label,
             target_similarity=_similarity(match),
             roots=sources,
@@ -380,6 +392,10 @@ class ScratchAnalysis:
             truncated=outcome.is_truncated or len(groups) > request.limit or not all_shown,
             reason=self._snapshots.why(outcome, "communities", request.limit, all_shown=True),
         )
+
+
+def _passed(labels: Labels, shares: Sequence[tuple[int, float]]) -> list[PassedNode]:
+    return _fit([PassedNode(label=labels.of(node), share=round(share, _DECIMALS)) for node, share in shares], _QUARTER)
 
 
 def _in_part(taken: Snapshot) -> str:

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
+from graphiti_pkm.capabilities.scratch.edge_meaning import EdgeMeaning
 from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH
 from graphiti_pkm.capabilities.scratch.models.requests import EdgeChoice, EdgeInput, NodeInput
 from graphiti_pkm.core.model.requests import PER_PAGE, SELDOM_NEEDED, GroupId, Request, Strings, as_list
@@ -229,6 +230,7 @@ class DegreeCentrality(Request):
 class ImpactOfRemoval(Request):
     node: Label
     relation: Relation = None
+    edges: Annotated[EdgeMeaning | None, Field(description="what X→Y says; else by relation")] = None
     target: Annotated[Label | None, Field(description="only who loses this")] = None
     graph: Graph = DEFAULT_GRAPH
     limit: Few = 15
@@ -257,7 +259,7 @@ class ImportGraph(Request):
 class ExportGraph(Request):
     format: Literal["dot", "csv", "tsv", "json", "graphml", "mermaid", "svg", "text"]
     graph: Graph = DEFAULT_GRAPH
-    nodes: Annotated[Strings | None, Field(max_length=500, description="only these and the edges among them")] = None
+    nodes: Annotated[Strings | None, Field(max_length=500, description="only these and edges among them")] = None
     relation: Relation = None
     max_chars: Annotated[int, Field(ge=EXPORT.minimum, le=EXPORT.maximum), SELDOM_NEEDED] = EXPORT.default
     """A longer content is an error that says which number to send."""
@@ -279,7 +281,7 @@ class CommitGraph(Request):
     graph: Graph = DEFAULT_GRAPH
     edges: EdgeChoices | None = None
     nodes: Annotated[Strings | None, Field(max_length=500, description="only these; with neither: all")] = None
-    dry_run: Annotated[bool, Field(description="only show what would be written")] = True
+    dry_run: Annotated[bool, Field(description="show what would be written")] = True
     title: str | None = None
     note: Annotated[str | None, Field(max_length=10_000, description="your words in it")] = None
     valid_at: Annotated[str | None, Field(description="when it happened; now if left out")] = None

@@ -15,6 +15,7 @@ from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, Unavailable
 
 if TYPE_CHECKING:  # rustworkx and NumPy are loaded with the first graph
+    from graphiti_pkm.capabilities.scratch.algorithms.relations import EdgeRelations
     from graphiti_pkm.capabilities.scratch.algorithms.view import Gathered, View
     from graphiti_pkm.capabilities.scratch.algorithms.worker import Outcome, Workers
     from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
@@ -110,6 +111,8 @@ class Snapshot:
     matches: Sequence[Match]
     is_part_of_memory: bool = False
     """Whether memory holds more next to what was loaded from it."""
+    relations: "EdgeRelations | None" = None
+    """If asked for: the relation of each edge."""
 
     @property
     def nodes(self) -> list[int]:
@@ -141,6 +144,7 @@ class Snapshots:
         gathered: "Gathered" = "least",
         *,
         undirected: bool = False,
+        with_relations: bool = False,
     ) -> Snapshot:
         """A snapshot of the graph, of all relations or one, with the nodes that match ``texts``.
 
@@ -153,8 +157,9 @@ class Snapshots:
             must_have(found.graph, relation)
             matches = [found.match(text) for text in texts]
             view, labels = await in_thread(_viewed, found.graph, weight, relation, gathered, undirected=undirected)
-            version = found.graph.version
-            return Snapshot(found.graph, version, view, Labels(labels), matches, found.graph.is_part_of_memory)
+            relations = await in_thread(found.graph.edge_relations, relation) if with_relations else None
+            version, is_part = found.graph.version, found.graph.is_part_of_memory
+            return Snapshot(found.graph, version, view, Labels(labels), matches, is_part, relations)
 
     async def run(
         self, caller: Caller, job: str, view: "View", *, most: int | None = None, **arguments: Any

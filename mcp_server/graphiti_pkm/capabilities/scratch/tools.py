@@ -95,15 +95,15 @@ def reasoning_of(call: Call) -> "Reasoning":
 
 
 async def list_graphs(call: Call, request: "ListGraphs") -> ListGraphsResponse:  # noqa: ARG001  (it takes nothing)
-    """List your scratch graphs with their sizes, last used first, and the saved ones that open_graph brings back.
+    """List your scratch graphs with sizes, last used first, and saved ones that open_graph brings back.
 
-    Use to find a graph again after losing context; for what is in one use get_graph_info instead.
+    Use to find a graph again; for what is in one use get_graph_info instead.
     """
     return await reasoning_of(call).saving.list_graphs(call.caller)
 
 
 async def delete_graph(call: Call, request: "DeleteGraph") -> DeleteGraphResponse:
-    """Delete a whole scratch graph; memory is not touched.
+    """Delete a scratch graph; memory is not touched.
 
     Use when done with it; for parts use remove_node instead.
     """
@@ -113,15 +113,15 @@ async def delete_graph(call: Call, request: "DeleteGraph") -> DeleteGraphRespons
 async def get_graph_info(call: Call, request: "GetGraphInfo") -> GraphInfoResponse:
     """Get a scratch graph in figures: types, relations, density, connected (whichever way), acyclic.
 
-    Use to see what there is; for the nodes use list_nodes instead.
+    Use to see what there is; for nodes use list_nodes instead.
     """
     return await reasoning_of(call).looking.get_graph_info(call.caller, request)
 
 
 async def compare_graphs(call: Call, request: "CompareGraphs") -> CompareGraphsResponse:
-    """Compare two scratch graphs: what only one has, and what differs.
+    """Compare two scratch graphs: what only one has, what differs.
 
-    Use for what changed, e.g. in memory between two dates; for one graph use list_nodes instead.
+    Use for what changed, e.g. memory between two dates; for one use list_nodes instead.
     """
     return await reasoning_of(call).comparing.compare_graphs(call.caller, request)
 
@@ -224,7 +224,7 @@ async def get_neighbors(call: Call, request: "GetNeighbors") -> GetNeighborsResp
 
 
 async def subgraph(call: Call, request: "Subgraph") -> ScratchSubgraphResponse:
-    """Get some nodes and the edges among them.
+    """Get nodes and the edges among them.
 
     Use to look at a part; around one node use get_neighbors instead.
     """
@@ -240,7 +240,7 @@ async def shortest_path(call: Call, request: "ShortestPath") -> ShortestPathResp
 
 
 async def all_paths(call: Call, request: "AllPaths") -> AllPathsResponse:
-    """List the paths between two nodes that pass no node twice, shortest first.
+    """List paths between two nodes that pass no node twice, shortest first.
 
     Use for every way; for one use shortest_path instead.
     """
@@ -257,7 +257,7 @@ async def pagerank(call: Call, request: "Pagerank") -> RankingsResponse:
 
 
 async def connected_components(call: Call, request: "ConnectedComponents") -> ComponentsResponse:
-    """List the connected parts of a scratch graph, or the groups inside, largest first.
+    """List connected parts of a scratch graph, or groups inside, largest first.
 
     Use for clusters, topics, modules; for what joins them use bridges instead.
     """
@@ -273,7 +273,7 @@ async def find_cycles(call: Call, request: "FindCycles") -> CyclesResponse:
 
 
 async def transitive_reduction(call: Call, request: "TransitiveReduction") -> ReductionResponse:
-    """List the edges that longer paths make superfluous, and remove them if asked.
+    """List edges that longer paths make superfluous, and remove them if asked.
 
     Use for direct dependencies only; for single edges use remove_edge instead.
     """
@@ -281,7 +281,7 @@ async def transitive_reduction(call: Call, request: "TransitiveReduction") -> Re
 
 
 async def degree_centrality(call: Call, request: "DegreeCentrality") -> DegreesResponse:
-    """Rank nodes by their number of edges, in and out.
+    """Rank nodes by number of edges, in and out.
 
     Use for hubs and, with relation, "most supported"; beyond neighbours use pagerank instead.
     """
@@ -289,7 +289,7 @@ async def degree_centrality(call: Call, request: "DegreeCentrality") -> DegreesR
 
 
 async def impact_of_removal(call: Call, request: "ImpactOfRemoval") -> ImpactResponse:
-    """Show what a scratch graph loses with a node: who depends on it, what falls apart.
+    """Show what goes with a node: what needs it or follows from it, what falls apart.
 
     Use for "what breaks without X"; to remove it use remove_node instead.
     """
@@ -299,13 +299,13 @@ async def impact_of_removal(call: Call, request: "ImpactOfRemoval") -> ImpactRes
 async def common_causes(call: Call, request: "CommonCauses") -> CausesResponse:
     """Get what leads to a node: roots, what most ways pass, the fewest nodes that cut all.
 
-    Use for root causes and the best fix; for what follows use impact_of_removal instead.
+    Use for root causes and the best fix; for what follows or needs it use impact_of_removal instead.
     """
     return await reasoning_of(call).analysis.common_causes(call.caller, request)
 
 
 async def bridges(call: Call, request: "Bridges") -> BridgesResponse:
-    """List nodes and edges without which a scratch graph falls apart, whichever way edges point.
+    """List nodes and edges without which a graph falls apart, whichever way edges point.
 
     Use for single points of failure; for one node use impact_of_removal instead.
     """
@@ -315,7 +315,7 @@ async def bridges(call: Call, request: "Bridges") -> BridgesResponse:
 async def import_graph(call: Call, request: "ImportGraph") -> ImportGraphResponse:
     """Import a text into a scratch graph, merging; all or nothing.
 
-    Use for many nodes and edges; for few use add_edges instead. dot: an edge's label is its relation. csv:
+    Use for many; for few use add_edges instead. dot: an edge's label is its relation. csv:
     header source,target,relation, then properties. json: nodes with label, type; edges with source, target,
     relation.
     """

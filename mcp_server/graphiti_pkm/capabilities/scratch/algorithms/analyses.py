@@ -13,8 +13,15 @@ from graphiti_pkm.capabilities.scratch.algorithms import communities as louvain
 from graphiti_pkm.capabilities.scratch.algorithms import ranking
 from graphiti_pkm.capabilities.scratch.algorithms.breaking import breaking_edges
 from graphiti_pkm.capabilities.scratch.algorithms.causes import causes
-from graphiti_pkm.capabilities.scratch.algorithms.impact import impact, newly_unreachable, without_way
+from graphiti_pkm.capabilities.scratch.algorithms.impact import (
+    impact,
+    newly_unreachable,
+    spans,
+    without_other_root,
+    without_way,
+)
 from graphiti_pkm.capabilities.scratch.algorithms.paths import cheapest_path, shortest_path
+from graphiti_pkm.capabilities.scratch.algorithms.relations import EdgeRelations
 from graphiti_pkm.capabilities.scratch.algorithms.structure import (
     cuts,
     grouped,
@@ -50,6 +57,16 @@ def cut_points(view: View) -> tuple[list[int], list[Pair]]:
     found = cuts(view)
     out = view.out.lists
     return found.points, [(low, high) if high in out[low] else (high, low) for low, high in found.bridges]
+
+
+def relations_around(view: View, relations: EdgeRelations, node: int) -> dict[str, int]:
+    """How many edges of which relation are on paths to a node or from it."""
+    return relations.between(spans(view, node))
+
+
+def relations_of_ways(relations: EdgeRelations, passed: list[int], target: int) -> dict[str, int]:
+    """How many edges of which relation are on ways to a node that pass these nodes."""
+    return relations.between([(passed, [*passed, target])])
 
 
 def paths(view: View, source: int, target: int, longest: int, most_paths: int) -> Iterator[dict[str, Any]]:
@@ -110,10 +127,17 @@ def reduction(view: View) -> Iterator[dict[str, Any]]:
     yield {"edges": edges} if edges is not None else {"cycle": some_cycle(view)}
 
 
-def removal(view: View, node: int, most_dependents: int, target: int | None) -> Iterator[dict[str, Any]]:
-    """Yields the impact, then what each of the nearest dependents could no longer reach: all of it, or ``target``."""
+def removal(
+    view: View, node: int, most_dependents: int, target: int | None, *, of_cause: bool
+) -> Iterator[dict[str, Any]]:
+    """Yields the impact, then what each of the nearest dependents could no longer reach: all of it, or ``target``.
+
+    Edges lead from what needs to what is needed; if ``of_cause``, from causes to effects.
+    """
+    falls = without_other_root(view, node) if of_cause else None
+    view = view.turned if of_cause else view
     found = impact(view, node)
-    yield asdict(found)
+    yield asdict(found) | {"falls": falls}
     if target is not None:
         cut_off = set(without_way(view, node, target))
         yield {"lost": [[dependent, [target]] for dependent in found.dependents if dependent in cut_off]}

@@ -1,6 +1,6 @@
 """What leads to a node: its sources, the nodes that most ways pass, and the fewest nodes that cut all ways."""
 
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,44 +14,64 @@ from graphiti_pkm.capabilities.scratch.algorithms.view import View
 class Causes:
     """What leads to a node, along the edges."""
 
-    sources: list[int]
-    """Nodes that reach it and that nothing outside their own cycle reaches."""
+    sources: list[tuple[int, float]]
+    """Nodes that reach it and that nothing outside their own cycle reaches, with their shares, the highest first."""
     ways: int
-    """The number of ways from the sources; a cycle counts as one node."""
+    """The number of ways from the sources, which end where they first reach it; a cycle counts as one node."""
     shares: list[tuple[int, float]]
-    """For each node on a way, the share of ways that pass it, the highest first; no sources, not itself."""
+    """For each other node on a way, the share of ways that pass it, the highest first."""
     cut: list[int]
     """A smallest set of nodes without which no source reaches it, the one that is nearest to the sources."""
     has_cycles: bool
+    """Whether there are cycles on the ways."""
+    leads_back: bool
+    """Whether it leads to some of the nodes that lead to it."""
 
 
 def causes(view: View, target: int) -> Causes:
     """The causes of a node in a graph whose edges lead from causes to effects."""
     reaching = np.flatnonzero(distances(view.into, np.array([target]), view.n) > 0).tolist()
     inside = {*reaching, target}
+    own, first = _outermost(view, target, inside)
+    numbers = strong_components(_ending_at(view, target)).tolist()
+    before = _before(view, target, inside, numbers)
+    starts = {numbers[node] for node in first}
+    passing, ways = _ways(before, starts, numbers[target])
+    shares = [(node, passing[numbers[node]] / ways) for node in reaching if passing[numbers[node]]]
+    shares.sort(key=lambda one: (-one[1], one[0]))
+    sizes = Counter(numbers[node] for node, _ in shares)
+    return Causes(
+        sources=[one for one in shares if one[0] in first],
+        ways=ways,
+        shares=[one for one in shares if one[0] not in first],
+        cut=_smallest_cut(view, sorted(first), target, inside),
+        has_cycles=any(size > 1 for size in sizes.values()),
+        leads_back=len(own) > 1,
+    )
+
+
+def _outermost(view: View, target: int, inside: set[int]) -> tuple[set[int], set[int]]:
+    """The nodes of the cycles through ``target``, and the nodes that nothing outside their own cycle reaches."""
     numbers = strong_components(view).tolist()
-    own = numbers[target]
+    before = _before(view, None, inside, numbers)
+    own = {node for node in inside if numbers[node] == numbers[target]}
+    return own, {node for node in inside - own if not before[numbers[node]]}
+
+
+def _ending_at(view: View, target: int) -> View:
+    """Without the edges from ``target``, so that no cycle passes it."""
+    kept = view.sources != target
+    return View(view.n, view.sources[kept], view.targets[kept], None, view.indices)
+
+
+def _before(view: View, target: int | None, inside: set[int], numbers: list[int]) -> dict[int, set[int]]:
+    """By part, the parts with an edge to it; edges from ``target`` do not count."""
     before: dict[int, set[int]] = {numbers[node]: set() for node in inside}
-    for node in reaching:
+    for node in inside - {target}:
         for end in view.out.lists[node]:
             if end in inside and numbers[node] != numbers[end]:
                 before[numbers[end]].add(numbers[node])
-    first = {part for part, others in before.items() if not others and part != own}
-    sources = [node for node in reaching if numbers[node] in first]
-    passing, ways = _ways(before, first, own)
-    shares = [
-        (node, passing[numbers[node]] / ways)
-        for node in reaching
-        if ways and numbers[node] not in first and numbers[node] != own
-    ]
-    shares.sort(key=lambda one: (-one[1], one[0]))
-    return Causes(
-        sources=sources,
-        ways=ways,
-        shares=shares,
-        cut=_smallest_cut(view, sources, target, inside),
-        has_cycles=len(before) < len(inside),
-    )
+    return before
 
 
 def _ways(before: dict[int, set[int]], first: set[int], own: int) -> tuple[dict[int, int], int]:

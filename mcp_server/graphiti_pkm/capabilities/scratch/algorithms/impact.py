@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphiti_pkm.capabilities.scratch.algorithms.paths import distances
-from graphiti_pkm.capabilities.scratch.algorithms.structure import grouped, weak_components
+from graphiti_pkm.capabilities.scratch.algorithms.structure import grouped, strong_components, weak_components
 from graphiti_pkm.capabilities.scratch.algorithms.view import Ints, Rows, View
 
 
@@ -81,6 +81,27 @@ def without_way(view: View, node: int, target: int) -> list[int]:
     reaching, still = (distances(one.into, np.array([target]), view.n) >= 0 for one in (view, without))
     lost: list[int] = np.flatnonzero(reaching & ~still).tolist()
     return [one for one in lost if one != node]
+
+
+def without_other_root(view: View, node: int) -> list[int]:
+    """What follows from ``node``, the nearest first, and from no root once ``node`` is gone.
+
+    Edges lead from causes to effects. A root is a node that nothing outside its own cycle leads to; ``node`` and what
+    is on a cycle with it are none.
+    """
+    numbers = strong_components(view)
+    starts, ends = numbers[view.sources], numbers[view.targets]
+    roots = ~np.isin(numbers, ends[starts != ends]) & (numbers != numbers[node])
+    kept = (view.sources != node) & (view.targets != node)
+    without = View(view.n, view.sources[kept], view.targets[kept], None, view.indices)
+    reached = distances(without.out, np.flatnonzero(roots), view.n) >= 0
+    return [one for one in _nearest(view.out, node, view.n) if not reached[one]]
+
+
+def spans(view: View, node: int) -> list[tuple[list[int], list[int]]]:
+    """The starts and the ends of the edges on paths to a node, and of those on paths from it."""
+    before, after = (_nearest(rows, node, view.n) for rows in (view.into, view.out))
+    return [(before, [*before, node]), ([*after, node], after)]
 
 
 def _nearest(rows: Rows, node: int, n: int) -> list[int]:

@@ -77,8 +77,12 @@ class View:
     @cached_property
     def into(self) -> Rows:
         """The predecessors of each node."""
-        turned = _simple(self.indices, self.targets, self.sources, self.weights, "least")
-        return Rows(_starts(turned.sources, self.n), turned.targets, turned.weights)
+        return self.turned.out
+
+    @cached_property
+    def turned(self) -> "View":
+        """The graph with every edge the other way round."""
+        return _simple(self.indices, self.targets, self.sources, self.weights, "least")
 
     @cached_property
     def undirected(self) -> "View":

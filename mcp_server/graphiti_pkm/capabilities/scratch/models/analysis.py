@@ -119,6 +119,8 @@ class LostNodes(Answer):
 
 
 class ImpactResponse(Answer):
+    read_as: str
+    """What an edge was taken to say. Dependents are what needs the node, or what it causes."""
     node_matched: str
     node_similarity: float | None = None
     newly_unreachable: list[LostNodes]
@@ -137,6 +139,9 @@ class ImpactResponse(Answer):
     dependencies: list[str]
     dependencies_total: int
     direct_dependencies: int
+    falls: list[str] | None = None
+    """Only of causes: the dependents that no other root leads to, the nearest first."""
+    falls_total: int | None = None
     truncated: bool
     note: str | None = None
 
@@ -148,14 +153,17 @@ class PassedNode(Answer):
 
 
 class CausesResponse(Answer):
+    read_as: str
     target_matched: str
     target_similarity: float | None = None
-    roots: list[str]
-    """What reaches the target and is itself reached by nothing, but in its own cycle."""
+    roots: list[PassedNode]
+    """What reaches the target and is itself reached by nothing, but in its own cycle; those of most ways first."""
     roots_total: int
     ways: int | None
-    """The number of ways from the roots to the target; a cycle counts as one node. None if it has many digits."""
+    """The number of ways from the roots to where they first reach the target; a cycle counts as one node. None if it
+    has many digits."""
     through: list[PassedNode]
+    """The other nodes on the ways."""
     through_total: int
     smallest_cut: list[str]
     """The fewest nodes, roots among them, without which no root reaches the target; those next to the roots."""

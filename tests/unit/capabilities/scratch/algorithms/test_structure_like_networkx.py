@@ -7,7 +7,7 @@ import pytest
 from tests.unit.capabilities.scratch.algorithms.random_graphs import SEED, cases, told
 
 from graphiti_pkm.capabilities.scratch.algorithms import structure
-from graphiti_pkm.capabilities.scratch.algorithms.impact import impact, newly_unreachable
+from graphiti_pkm.capabilities.scratch.algorithms.impact import impact, newly_unreachable, without_other_root
 from graphiti_pkm.capabilities.scratch.algorithms.structure import redundant_edges
 from graphiti_pkm.capabilities.scratch.algorithms.view import view_of
 from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
@@ -100,6 +100,23 @@ def test_a_removal_does_what_it_does_in_networkx() -> None:
             assert sorted(found.parts) == sorted(sorted(part) for part in components if part <= around)
             for one in found.dependents:
                 assert set(lost.get(one, ())) == reached[one] - nx.descendants(known, one)
+
+
+def test_what_falls_with_a_cause_is_what_no_other_root_leads_to() -> None:
+    for case in cases(least_nodes=1):
+        view, known, node = case.graph.view(), case.simple, case.node()
+        with told(case):
+            following = nx.descendants(known, node)
+            parts = nx.condensation(known)
+            roots = {
+                one
+                for part in parts
+                if not parts.in_degree(part) and part != parts.graph["mapping"][node]
+                for one in parts.nodes[part]["members"]
+            }
+            known.remove_node(node)
+            kept = {end for root in roots for end in (root, *nx.descendants(known, root))}
+            assert set(without_other_root(view, node)) == following - kept
 
 
 def test_graphs_without_nodes_or_edges_have_an_answer() -> None:
