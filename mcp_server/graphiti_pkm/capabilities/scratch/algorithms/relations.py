@@ -16,6 +16,11 @@ class EdgeRelations:
     targets: Ints
     relations: Sequence[str]
 
+    def of(self, relation: str | None) -> "EdgeRelations":
+        """The edges of one relation, by its very spelling."""
+        kept = [edge for edge, other in enumerate(self.relations) if other == relation]
+        return EdgeRelations(self.sources[kept], self.targets[kept], [self.relations[edge] for edge in kept])
+
     def between(self, spans: Iterable[tuple[Sequence[int], Sequence[int]]]) -> dict[str, int]:
         """The number of edges of each relation that lead from the starts to the ends of a span, most first.
 
@@ -29,10 +34,3 @@ class EdgeRelations:
         for edge in np.flatnonzero(followed).tolist():
             counts[self.relations[edge]] = counts.get(self.relations[edge], 0) + 1
         return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
-
-
-def edge_relations(indices: Ints, edges: Sequence[tuple[int, int, str]]) -> EdgeRelations:
-    """``edges`` are given by the indices of their ends, which ``indices`` lists in ascending order."""
-    ends = np.array([edge[:2] for edge in edges], dtype=np.int64).reshape(-1, 2)
-    sources, targets = (np.searchsorted(indices, ends[:, side]) for side in (0, 1))
-    return EdgeRelations(sources, targets, [relation for _, _, relation in edges])

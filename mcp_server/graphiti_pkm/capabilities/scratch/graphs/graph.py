@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import rustworkx
 
-from graphiti_pkm.capabilities.scratch.algorithms.relations import EdgeRelations, edge_relations
+from graphiti_pkm.capabilities.scratch.algorithms.relations import EdgeRelations
 from graphiti_pkm.capabilities.scratch.algorithms.view import Gathered, View, view_of, weights_of
 from graphiti_pkm.capabilities.scratch.checks import OVERGROWN, overgrown
 from graphiti_pkm.capabilities.scratch.graphs import sizes
@@ -188,13 +188,11 @@ class ScratchGraph:
 
     def edge_relations(self, relation: str | None = None) -> EdgeRelations:
         """Every edge with its relation, or those of one relation; the ends are numbered as in the view."""
-        wanted = None if relation is None else self._edges.spelled(relation)
-        edges = [
-            (source, target, payload if isinstance(payload, str) else payload.relation)
-            for source, target, payload in self._graph.weighted_edge_list()
-        ]
         nodes = np.fromiter(self._graph.node_indices(), dtype=np.int64, count=self.node_count)
-        return edge_relations(nodes, [edge for edge in edges if relation is None or edge[2] == wanted])
+        ends = np.array(self._graph.edge_list(), dtype=np.int64).reshape(-1, 2)
+        names = [payload if isinstance(payload, str) else payload.relation for payload in self._graph.edges()]
+        found = EdgeRelations(np.searchsorted(nodes, ends[:, 0]), np.searchsorted(nodes, ends[:, 1]), names)
+        return found if relation is None else found.of(self._edges.spelled(relation))
 
     # Changes
 
