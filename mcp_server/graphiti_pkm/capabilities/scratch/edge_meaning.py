@@ -83,7 +83,7 @@ def _followed(relations: Mapping[str, int]) -> str:
 
 
 def _against(opposing: list[str]) -> str:
-    return f"Edges of {_listed(opposing)} work against what they point to, yet count like the others."
+    return f"Edges of {_listed(opposing)} work against what they point to, yet were followed."
 
 
 def _listed(relations: list[str]) -> str:

@@ -159,8 +159,8 @@ _REFERENCE = """\
 
 _SCRATCH = """\
 # Scratch graphs
-- For relations under study (modules, papers, causes): add_nodes and add_edges by natural labels, then ask the graph \
-instead of working it out. graph names one of several, \
+- For relations under study (X needs, cites or causes Y): add_nodes and add_edges by natural labels, then ask the \
+graph instead of working it out. graph names one of several, \
 relation keeps to its edges; near labels match for reading.
 - They are not memory and go when unused; list_graphs finds them again; commit_graph writes what is worth keeping to \
 memory, previewed first."""
