@@ -168,7 +168,7 @@ def _view(fact: Fact, part: FactSource, episode: Episode | None, mode: SourceMod
         episode=clipped(episode.name, _NAME),
         valid_at=iso(episode.valid_at),
         confidential=True if episode.confidential else None,
-        corrected=True if episode.corrected else None,
+        corrected=True if fact.voided else None,
         redacted=True if FORGOTTEN in episode.content else None,
         score=part.cosine,
     )

@@ -410,7 +410,7 @@ class SourceView(Answer):
     valid_at: str | None = None
     confidential: bool | None = None
     corrected: bool | None = None
-    """True once something this episode told was corrected."""
+    """True if what it says of the fact was corrected; not what else its episode tells."""
     corrected_version: str | None = None
     """What the fact said before it was corrected, if these are the words behind that."""
     redacted: bool | None = None

@@ -145,15 +145,17 @@ async def test_a_long_paragraph_is_cut_around_its_best_sentence() -> None:
         assert len(source.text) <= 2_000
 
 
-async def test_corrected_and_redacted_episodes_are_marked() -> None:
+@pytest.mark.parametrize(("is_wrong", "mark"), [(True, True), (False, None)])
+async def test_sources_are_marked_by_what_became_of_their_own_fact(is_wrong: bool, mark: bool | None) -> None:
+    """The note is marked in both cases: something that it told was corrected."""
     world = World()
-    corrected = an_episode("Sarah moved to Bonn.", corrected=True)
+    note = an_episode("Sarah moved to Berlin. She weighs 61 kg.", corrected=True)
     redacted = an_episode("[forgotten] Sarah moved to Berlin.")
-    fact = a_fact(SARAH, BERLIN, episodes=(corrected.uuid, redacted.uuid))
-    await world.given(a_write(SARAH, BERLIN, corrected, redacted, fact))
+    fact = a_fact(SARAH, BERLIN, episodes=(note.uuid, redacted.uuid), voided=is_wrong)
+    await world.given(a_write(SARAH, BERLIN, note, redacted, fact))
     answer = await world.sources.get_fact_sources(world.caller, GetFactSources(fact_uuid=fact.uuid))
     marks = {one.episode_uuid: (one.corrected, one.redacted) for one in answer.sources}
-    assert marks == {corrected.uuid: (True, None), redacted.uuid: (None, True)}
+    assert marks == {note.uuid: (mark, None), redacted.uuid: (mark, True)}
 
 
 async def test_the_fact_is_found_by_a_prefix_within_what_the_caller_may_see() -> None:
@@ -224,6 +226,7 @@ async def test_a_correction_shows_the_words_of_the_corrected_version_after_its_o
     earlier = [one.corrected_version for one in answer.sources]
     assert earlier[0] is None
     assert all(said is not None and said.startswith("Sarah moved to Berlin (") for said in earlier[1:])
+    assert [one.corrected for one in answer.sources] == [None, True, True]
     assert (answer.total, answer.truncated) == (3, False)
 
 
