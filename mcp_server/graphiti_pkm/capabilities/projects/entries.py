@@ -93,6 +93,7 @@ class Entries(ProjectLookups):
             project_id=project_uuid,
             timestamp=stored.valid_at,
             entities=list(named.values()),
+            retired=stored.retired,
             needs_attention=stored.needs_attention,
         )
 

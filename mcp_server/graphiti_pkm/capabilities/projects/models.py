@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from graphiti_pkm.core.model.answers import Answer, Attention, EntityResult, Page
+from graphiti_pkm.core.model.answers import Answer, Attention, EntityResult, Page, RetiredFact
 from graphiti_pkm.core.model.records import EntryType
 
 ReadingStatus = Literal["queued", "processed", "failed"]
@@ -40,6 +40,8 @@ class EntryResponse(Answer):
     project_id: str | None = None
     timestamp: str
     entities: list[EntityResult]
+    retired: list[RetiredFact]
+    """Facts that the entry ended or corrected, as in the answer of add_memory."""
     needs_attention: list[Attention]
 
 

@@ -81,6 +81,22 @@ def test_a_poem_is_no_type() -> None:
         CreateEntry(content="A note.", type="poem")  # type: ignore[arg-type]
 
 
+async def test_an_entry_that_ends_facts_lists_them_as_a_note_does() -> None:
+    answers = []
+    for tool in ("create_entry", "add_memory"):
+        world = ProjectsWorld()
+        tom = {"source": "Tom", "relation": "WORKS_AT"}
+        await world.tell("Tom works at Acme.", {**tom, "target": "Acme"})
+        facts = [{**tom, "target": "Beta", "replaces": "Acme"}]
+        said = "Tom works at Beta."
+        answers.append(await (world.enter(said, facts=facts) if tool == "create_entry" else world.tell(said, *facts)))
+    entry, note = (
+        [one.model_dump(exclude={"uuid", "invalid_at", "replaced_by"}) for one in answer.retired] for answer in answers
+    )
+    assert [(one["kind"], "Acme" in one["fact"]) for one in entry] == [("retired", True)]
+    assert entry == note
+
+
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
