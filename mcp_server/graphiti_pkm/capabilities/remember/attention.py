@@ -302,11 +302,16 @@ class AttentionWriter:
         """The call that ends or corrects the first candidate, and how to choose another one.
 
         A fact that can be ended by hand needs no note, as nobody wrote one. A correction was stored beside the fact
-        that it corrects: it takes that fact's place and time, and its first version is removed.
+        that it corrects: it takes that fact's place and time, and its first version is removed. One that has all of
+        its own dates is found again and stays.
         """
         is_correction = fact.is_correction or found.problem == "ends_nothing"
         old = found.candidates[0].uuid
-        suggested = {**_triple(fact), "fact": fact.text, "replaces": [old, stored_uuid] if is_correction else old}
+        takes_a_date = fact.valid_at is None or (
+            fact.invalid_at is None and any(one.invalid_at is not None for one in found.candidates)
+        )
+        wrong = [old, stored_uuid] if is_correction and takes_a_date else old
+        suggested = {**_triple(fact), "fact": fact.text, "replaces": wrong}
         if is_correction:
             suggested["change"] = "corrected"
         times = {"valid_at": fact.valid_at, "invalid_at": fact.invalid_at if is_correction else None}

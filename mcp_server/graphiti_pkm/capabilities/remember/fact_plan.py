@@ -114,7 +114,6 @@ class FactPlanner:
         if parsed.valid_at is not None and parsed.valid_at != first_instant:
             replaced = replace(replaced, facts=_holding_on(replaced.facts, parsed.valid_at))
         validity, reference_time = self._validity(parsed, replaced, pool, statuses)
-        cause = self._cause(parsed)
         chosen = [*replaced.guessed, *self._still(statuses, validity.valid_at)]
         gone = {fact.uuid for fact in (*replaced.facts, *chosen)}
         pool = [fact for fact in pool if fact.uuid not in gone]
@@ -124,12 +123,12 @@ class FactPlanner:
             parsed, validity, reference_time, target.uuid, pool, self._at.episode_uuid, self._at.zone
         )
         itself = [known] if known else replaced.facts if parsed.is_correction else []
-        cause = self._not_circular(parsed, cause, itself)
+        old = replaced.facts[0] if parsed.is_correction and replaced.facts else None
+        kept = old.cause_uuid if old and (known is None or known.cause_uuid is None) else None
+        cause = self._not_circular(parsed, self._cause(parsed) or kept, itself)
         if known:
             fact = self._record_again(parsed, known, cause)
         else:
-            old = replaced.facts[0] if parsed.is_correction and replaced.facts else None
-            cause = cause or (old.cause_uuid if old else None)
             told = self._told(parsed, validity.valid_at, validity.invalid_at, old)
             fact = self._new(parsed, (source, target), validity, reference_time, self._attributes(parsed, told, cause))
         if parsed.is_correction and any(CONFIDENTIAL in old.attributes for old in replaced.facts):

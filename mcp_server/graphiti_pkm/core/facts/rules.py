@@ -260,13 +260,13 @@ def find_duplicate(
     episode_uuid: str,
     zone: tzinfo,
 ) -> Fact | None:
-    """The known fact that the call repeats; readings are never repetitions.
+    """The known fact that the call repeats; a reading only if a correction repeats it, of the same time and note.
 
     An event is the same at the same given instant, without one within the same episode. A note that follows may give
     the instant that the only such event lacks (``gains_start``).
     """
     if parsed.kind == "reading":
-        return None
+        return _told_reading(parsed, reference_time, target_uuid, candidates) if parsed.is_correction else None
     start = known_start(validity.valid_at, validity.invalid_at, reference_time)
     same = [
         fact
@@ -290,6 +290,18 @@ def find_duplicate(
                 return fact
     is_known = len(undated) == 1 and is_told_later(undated[0], reference_time)
     return undated[0] if is_known and gains_start(undated[0], parsed.valid_at) else None
+
+
+def _told_reading(
+    parsed: ParsedFact, reference_time: datetime, target_uuid: str, candidates: Iterable[Fact]
+) -> Fact | None:
+    told = (target_uuid, "reading", False, parsed.valid_at, reference_time)
+    same = (
+        fact
+        for fact in candidates
+        if (fact.target_uuid, fact.kind, fact.voided, fact.valid_at, fact.reference_time) == told
+    )
+    return next((fact for fact in same if is_same_statement(parsed, fact)), None)
 
 
 def is_told_later(event: Fact, reference_time: datetime) -> bool:

@@ -132,6 +132,38 @@ async def test_a_reading_that_ended_nothing_may_turn_out_to_be_a_correction(
 
 
 @pytest.mark.parametrize(
+    ("earlier", "told"),
+    [
+        ({**SLEEP, "value": 7, "valid_at": "2026-05-24"}, {**SLEEP, "value": 6, "valid_at": "2026-05-17"}),
+        (
+            {**VISIT, "kind": "event", "target": "Oslo", "valid_at": "2026-05-24"},
+            {**VISIT, "kind": "event", "target": "Rome", "valid_at": "2026-05-17"},
+        ),
+        (
+            {**ME_AT, "target": "Acme", "valid_at": "2020", "invalid_at": "2027"},
+            {**ME_AT, "target": "Zed", "valid_at": "2021", "invalid_at": "2028"},
+        ),
+        ({**ME_AT, "target": "Acme", "valid_at": "2020"}, {**ME_AT, "target": "Zed", "valid_at": "2021"}),
+    ],
+)
+async def test_a_dated_correction_without_its_original_stays_as_it_was_stored(
+    world: WritingWorld, times: dict[str, str], earlier: dict[str, Any], told: dict[str, Any]
+) -> None:
+    because = {"source": "me", "relation": "HAS_GOAL", "target": "rest"}
+    await world.tell("Earlier.", because, {**earlier, "because_of": "rest"}, group_id=world.group)
+    wrong = {**told, "change": "corrected", "replaces": "Nowhere"}
+    answer = await world.tell("Now.", wrong, group_id=world.group, **times)
+    report = the(answer, "ambiguous_replacement")
+    (old,) = [fact for fact in world.facts if fact.cause_uuid]
+    assert ready_calls(report)[0]["facts"][0]["replaces"] == old.uuid
+    assert await world.settle(report) == (1, set())
+    assert [fact.uuid for fact in world.facts if fact.voided] == [old.uuid]
+    (kept,) = [fact for fact in world.facts if fact.cause_uuid and not fact.voided]
+    assert kept.uuid == answer.facts[0].uuid
+    assert kept.cause_uuid == old.cause_uuid
+
+
+@pytest.mark.parametrize(
     "told",
     [
         {"target": "Zed", "change": "corrected", "replaces": "Nowhere"},
@@ -148,6 +180,18 @@ async def test_a_correction_takes_the_place_of_the_first_candidate(
     assert kept.valid_at == at(2020, 12, 31, 23)
     assert (kept.invalid_at is not None) == ("invalid_at" in told)
     assert world.lines() == ["me WORKS_AT Acme", "me WORKS_AT Zed"]
+
+
+async def test_a_known_fact_keeps_its_own_cause_when_a_correction_repeats_it(world: WritingWorld) -> None:
+    jobs = [
+        {**ME_AT, "target": city, "valid_at": "2020", "because_of": why} for city, why in (("Acme", "A"), ("Zed", "Z"))
+    ]
+    await world.tell("A and Z.", *jobs, entities=[{"name": "A"}, {"name": "Z"}], group_id=world.group)
+    again = {**ME_AT, "target": "Zed", "valid_at": "2020", "replaces": "Acme", "change": "corrected"}
+    answer = await world.tell("Zed it was.", again, group_id=world.group)
+    assert [one.kind for one in answer.retired] == ["voided"]
+    (kept,) = [fact for fact in world.facts if not fact.voided]
+    assert kept.cause == "Z"
 
 
 async def test_an_event_may_be_corrected_by_a_state(world: WritingWorld, times: dict[str, str]) -> None:
