@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import TypeAlias
 
-from graphiti_pkm.core.model.date_phrases import MONTH, MONTHS, SEASONS
+from graphiti_pkm.core.model.date_phrases import MONTH, MONTHS, SEASONS, WEEKDAYS, last_weekday
 from graphiti_pkm.core.model.records import Record
 from graphiti_pkm.core.model.times import in_zone
 
@@ -27,7 +27,7 @@ _Found: TypeAlias = tuple[_Days, bool, tuple[int, int]]
 _Match: TypeAlias = "re.Match[str]"
 _Read: TypeAlias = Callable[[_Match, date], _Days]
 
-_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_WEEKDAYS = tuple(name[:3] for name in WEEKDAYS)
 _FEASTS = {"eve of new year": (12, 31), "day of new year": (1, 1), "eve": (12, 24), "": (12, 25)}
 _NUMBERS = ("a", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _PARTS = {"early": (1, 10), "beginning": (1, 10), "start": (1, 10), "mid": (11, 20), "middle": (11, 20)}
@@ -248,9 +248,7 @@ def _this(match: _Match, today: date) -> _Days:
 
 
 def _weekday(match: _Match, today: date) -> _Days:
-    number = _WEEKDAYS.index(match["weekday"][:3].lower())
-    back = (today.weekday() - number) % 7
-    return _one(today - timedelta(days=back or 7))
+    return _one(last_weekday(today, _WEEKDAYS.index(match["weekday"][:3].lower())))
 
 
 def _near_day(match: _Match, today: date) -> _Days:

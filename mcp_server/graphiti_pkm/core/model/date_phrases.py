@@ -1,13 +1,13 @@
 """Reads dates in words, with the precision that was given: "2017", "autumn 2026", "end of March", "last week".
 
 A date is a period; an instant of it is stored (``facts.rules`` says which), and its words with it. Only the forms below
-are read: nothing is guessed. A date without a year, and words such as "yesterday", count from the note; "last week" is
-kept as "the week of 2026-03-02". Seasons are those of the northern hemisphere and begin with their month.
+are read: nothing is guessed. A date without a year, a weekday and words such as "yesterday" count from the note; "last
+week" is kept as "the week of 2026-03-02". Seasons are those of the northern hemisphere and begin with their month.
 """
 
 import re
 from calendar import monthrange
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Literal, TypeAlias
@@ -50,7 +50,11 @@ SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 """Their first months. Questions, which are read more loosely, name months and seasons in the same words."""
 _NUMBERS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _DAYS_FROM = {"day before yesterday": -2, "yesterday": -1, "today": 0, "tomorrow": 1, "day after tomorrow": 2}
-_WHICH = {"last": -1, "this": 0, "next": 1}
+_WHICH = {"last": -1, "this": 0, "the": 0, "next": 1}
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+"""Questions name them in the same words."""
+_FRIDAY = timedelta(days=4)
+_WEEK = timedelta(days=7)
 
 MONTH = (
     r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|"
@@ -71,7 +75,8 @@ _BOUNDS: Mapping[Literal["through", "within"], tuple[str, ...]] = {
 }
 _FORMS = (
     "2026-03-14, 2026-03-14T09:30:00+01:00, 2026-03, 2026, 14 March 2026, May 2017, autumn 2026, winter 2026/27, "
-    "Q3 2026, 1990s, end of March 2026, early 2017, by autumn 2027, yesterday, last week, 3 months ago, in 2 weeks"
+    "Q3 2026, 1990s, end of March 2026, early 2017, by autumn 2027, yesterday, last week, 3 months ago, in 2 weeks, "
+    "end of next month, last Friday, next Friday"
 )
 
 
@@ -175,9 +180,8 @@ def _told_around(day: date) -> Iterator[str]:
         if date.min.year < year < date.max.year:
             yield from (f"winter {one:04d}/{(one + 1) % 100:02d}" for one in (year - 1, year))
     yield from (f"{one.year:04d}-{one.month:02d}" for one in (day, before))
-    yield from (
-        f"the week of {(day - timedelta(days=past)).isoformat()}" for past in range(8) if day.toordinal() > past
-    )
+    days = [(day - timedelta(days=past)).isoformat() for past in range(8) if day.toordinal() > past]
+    yield from (f"{part}the week of {one}" for one in days for part in ("", "the end of "))
 
 
 def without_date_words(attributes: Mapping[str, object]) -> dict[str, object]:
@@ -270,23 +274,44 @@ def _season(match: _Match, today: date | None, choice: YearChoice) -> _Read:
 
 def _part_of_month(match: _Match, today: date | None, choice: YearChoice) -> _Read:
     number, part = _number_of(match), match["part"] or match["edge"]
-
-    def days_of(year: int) -> _Days:
-        first, after = _months(year, number, 1)
-        third, late = first.replace(day=11), first.replace(day=21)
-        last = after - timedelta(days=7)
-        return {"early": (first, third), "late": (late, after), "end": (last, after)}.get(
-            part, (first, first + timedelta(days=7)) if part in {"beginning", "start"} else (third, late)
-        )
-
-    days = _in_year(match, today, choice, days_of)
+    days = _in_year(match, today, choice, lambda year: _days_of_part(part, year, number))
     return days, _part_words(match, f"{_NAMES[number - 1]} {days[0].year:04d}")
 
 
+def _days_of_part(part: str, year: int, number: int) -> _Days:
+    first, after = _months(year, number, 1)
+    third, late = first.replace(day=11), first.replace(day=21)
+    return {"early": (first, third), "late": (late, after), "end": (after - _WEEK, after)}.get(
+        part, (first, first + _WEEK) if part in {"beginning", "start"} else (third, late)
+    )
+
+
 def _part_of_year(match: _Match, _today: date | None, _choice: YearChoice) -> _Read:
-    year, part = int(match["year"]), match["part"] or match["edge"]
+    return _part_of(match, int(match["year"]))
+
+
+def _part_of(match: _Match, year: int) -> _Read:
+    part = match["part"] or match["edge"]
     first, count = {"early": (1, 4), "late": (9, 4), "end": (12, 1), "mid": (5, 4), "middle": (5, 4)}.get(part, (1, 1))
     return _months(year, first, count), _part_words(match, f"{year:04d}")
+
+
+def _part_of_unit(match: _Match, today: date | None, _choice: YearChoice) -> _Read:
+    """A part of the month or year of the note, or of the one before or after it."""
+    (first, _), _words = _unit(_counted(today), _WHICH[match["which"]], match["unit"])
+    if match["unit"] == "year":
+        return _part_of(match, first.year)
+    days = _days_of_part(match["part"] or match["edge"], first.year, first.month)
+    return days, _part_words(match, f"{_NAMES[first.month - 1]} {first.year:04d}")
+
+
+def _end_of_week(match: _Match, today: date | None, _choice: YearChoice) -> _Read:
+    """Friday to Sunday, or the last three of any seven days."""
+    if match["date"]:
+        first = date.fromisoformat(match["date"])
+    else:
+        (first, _), _words = _unit(_counted(today), _WHICH[match["which"]], "week")
+    return (first + _FRIDAY, first + _WEEK), f"the end of the week of {first.isoformat()}"
 
 
 def _part_of_season(match: _Match, today: date | None, choice: YearChoice) -> _Read:
@@ -313,11 +338,28 @@ def _decade(match: _Match, _today: date | None, _choice: YearChoice) -> _Read:
 
 def _week(match: _Match, _today: date | None, _choice: YearChoice) -> _Read:
     day = date.fromisoformat(match["date"])
-    return (day, day + timedelta(days=7)), f"the week of {day.isoformat()}"
+    return (day, day + _WEEK), f"the week of {day.isoformat()}"
 
 
 def _near_day(match: _Match, today: date | None, _choice: YearChoice) -> _Read:
     return _one(_counted(today) + timedelta(days=_DAYS_FROM[match["near"]])), None
+
+
+def last_weekday(today: date, number: int) -> date:
+    """The last such weekday before a day; ``number``: 0 for Monday."""
+    return today - timedelta(days=(today.weekday() - number) % 7 or 7)
+
+
+def _weekday(match: _Match, today: date | None, choice: YearChoice) -> _Read:
+    """The last one before the note, or the next one after it; without either word as a day without a year is read."""
+    day, number = _counted(today), WEEKDAYS.index(match["weekday"])
+    last = last_weekday(day, number)
+    following = last + _WEEK if last + _WEEK > day else last + 2 * _WEEK
+    if match["which"] in {"last", "next"}:
+        return _one(last if match["which"] == "last" else following), None
+    name = match["weekday"].capitalize()
+    around = [_one(one) for one in (last, *([day] if day.weekday() == number else []), following)]
+    return _decided(around, day, choice, f"say the date, or last or next {name}"), None
 
 
 def _which(match: _Match, today: date | None, _choice: YearChoice) -> _Read:
@@ -338,7 +380,7 @@ def _unit(today: date, count: int, unit: str) -> _Read:
         return _one(today + timedelta(days=count)), None
     if unit == "week":
         monday = today + timedelta(days=7 * count - today.weekday())
-        return (monday, monday + timedelta(days=7)), f"the week of {monday.isoformat()}"
+        return (monday, monday + _WEEK), f"the week of {monday.isoformat()}"
     if unit == "year":
         return _months(today.year + count, 1, 12), f"{today.year + count:04d}"
     year, month = divmod(today.year * 12 + today.month - 1 + count, 12)
@@ -358,6 +400,12 @@ _RULES: tuple[tuple["re.Pattern[str]", Callable[[_Match, date | None, YearChoice
     (re.compile(r"week of (?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})"), _week),
     (re.compile(rf"(?P<near>{'|'.join(_DAYS_FROM)})"), _near_day),
     (re.compile(r"(?P<which>last|this|next) (?P<unit>week|month|year)"), _which),
+    (re.compile(rf"{_PART}(?P<which>last|this|next|(?<=of )the) (?P<unit>month|year)"), _part_of_unit),
+    (
+        re.compile(r"end of (?:the week of (?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})|(?P<which>last|this|the|next) week)"),
+        _end_of_week,
+    ),
+    (re.compile(rf"(?:(?P<which>last|this|next) )?(?P<weekday>{'|'.join(WEEKDAYS)})"), _weekday),
     (re.compile(rf"{_COUNT} {_UNIT}s? ago"), _ago),
     (re.compile(rf"in {_COUNT} {_UNIT}s?"), _ahead),
 )
@@ -369,7 +417,11 @@ def _in_year(match: _Match, today: date | None, choice: YearChoice, days_of: Cal
         return days_of(int(match["year"]))
     if today is None:
         raise _Undecided("say the year.")
-    around = list(_around(today.year, days_of))
+    return _decided(list(_around(today.year, days_of)), today, choice, "say the year")
+
+
+def _decided(around: Sequence[_Days], today: date, choice: YearChoice, ask: str) -> _Days:
+    """Those of several days, in order, that the note decides; else the error asks for what is missing."""
     last = next((days for days in reversed(around) if days[0] <= today), None)
     following = next((days for days in around if days[1] > today), None)
     if last is None or following is None:
@@ -382,7 +434,7 @@ def _in_year(match: _Match, today: date | None, choice: YearChoice, days_of: Cal
     if is_near[0] == is_near[1]:
         if choice == "near or future":
             return following
-        raise _Undecided("say the year: the note does not tell which one is meant.")
+        raise _Undecided(f"{ask}: the note does not tell which one is meant.")
     return last if is_near[0] else following
 
 

@@ -1,6 +1,7 @@
 """Dates keep the precision in which they are told, and a more precise one refines them."""
 
 import json
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -57,6 +58,67 @@ async def told(world: WritingWorld, *facts: dict[str, Any], **fields: Any) -> li
 )
 async def test_a_date_is_shown_as_told(world: WritingWorld, fact: dict[str, Any], shown: str) -> None:
     assert await told(world, fact) == [shown]
+
+
+@pytest.mark.parametrize(
+    ("words", "start", "begins", "end", "ends"),
+    [
+        ("end of next month", "from the end of April 2026", at(2026, 4, 24), "the end of April 2026", at(2026, 5)),
+        ("the end of the month", "from the end of March 2026", at(2026, 3, 25), "the end of March 2026", at(2026, 4)),
+        (
+            "end of last month",
+            "from the end of February 2026",
+            at(2026, 2, 22),
+            "the end of February 2026",
+            at(2026, 3),
+        ),
+        ("end of this year", "from the end of 2026", at(2026, 12), "the end of 2026", at(2027)),
+        ("end of next year", "from the end of 2027", at(2027, 12), "the end of 2027", at(2028)),
+        ("end of last year", "from the end of 2025", at(2025, 12), "the end of 2025", at(2026)),
+        (
+            "end of this week",
+            "from the end of the week of 2026-03-09",
+            at(2026, 3, 13),
+            "the end of the week of 2026-03-09",
+            at(2026, 3, 16),
+        ),
+        ("next Friday", "from 2026-03-13", at(2026, 3, 13), "2026-03-13", at(2026, 3, 13)),
+        ("last Friday", "from 2026-03-06", at(2026, 3, 6), "2026-03-06", at(2026, 3, 6)),
+    ],
+)
+async def test_words_that_count_from_the_note_date_a_start_and_an_end(
+    world: WritingWorld, words: str, start: str, begins: datetime, end: str, ends: datetime
+) -> None:
+    """A told period is ended with its last day; what ends "until Friday" ends as Friday begins, as on any told day."""
+    assert await told(world, {**ACME, "valid_at": words}, {**BETA, "invalid_at": f"until {words}"}) == [
+        start,
+        f"until {end}, start unknown",
+    ]
+    assert [fact.valid_at for fact in world.facts] == [begins, None]
+    assert [fact.invalid_at for fact in world.facts] == [None, ends]
+
+
+@pytest.mark.parametrize(
+    ("fact", "shown"),
+    [
+        ({**RUN, "valid_at": "on Sunday"}, "on 2026-03-08"),
+        ({**TRIP, "valid_at": "on Sunday"}, "planned for 2026-03-15"),
+        ({**RUN, "valid_at": "end of last week"}, "at the end of the week of 2026-03-02"),
+        ({**ACME, "valid_at": "since Sunday"}, "from 2026-03-08"),
+        ({**ACME, "invalid_at": "until Sunday"}, "until 2026-03-15, start unknown"),
+    ],
+)
+async def test_a_weekday_is_read_as_a_day_without_a_year_is(
+    world: WritingWorld, fact: dict[str, Any], shown: str
+) -> None:
+    assert await told(world, fact) == [shown]
+
+
+@pytest.mark.parametrize("field", ["valid_at", "invalid_at"])
+async def test_a_bare_weekday_of_a_state_is_refused(world: WritingWorld, field: str) -> None:
+    with pytest.raises(InvalidInput, match=rf"facts\[0\]\.{field}: 'on Sunday': say the date, or last or next Sunday"):
+        await world.tell("A note.", {**ACME, field: "on Sunday"})
+    assert world.facts == []
 
 
 async def test_a_series_shows_dates_as_told(world: WritingWorld) -> None:

@@ -50,6 +50,29 @@ FORMS = [
     ("a year ago", at(2025), at(2026), "2025"),
     ("in 3 months", at(2026, 6), at(2026, 7), "2026-06"),
     ("in ten days", at(2026, 3, 20), at(2026, 3, 21), None),
+    ("until the end of next month", at(2026, 4, 24), at(2026, 5), "the end of April 2026"),
+    ("the end of the month", at(2026, 3, 25), at(2026, 4), "the end of March 2026"),
+    ("end of this month", at(2026, 3, 25), at(2026, 4), "the end of March 2026"),
+    ("at the end of last month", at(2026, 2, 22), at(2026, 3), "the end of February 2026"),
+    ("by the end of the year", at(2026, 12), at(2027), "by the end of 2026"),
+    ("end of next year", at(2027, 12), at(2028), "the end of 2027"),
+    ("end of last year", at(2025, 12), at(2026), "the end of 2025"),
+    ("beginning of next month", at(2026, 4), at(2026, 4, 8), "the beginning of April 2026"),
+    ("early next year", at(2027), at(2027, 5), "early 2027"),
+    ("late last month", at(2026, 2, 21), at(2026, 3), "late February 2026"),
+    ("the end of the week", at(2026, 3, 13), at(2026, 3, 16), "the end of the week of 2026-03-09"),
+    ("end of this week", at(2026, 3, 13), at(2026, 3, 16), "the end of the week of 2026-03-09"),
+    ("until the end of next week", at(2026, 3, 20), at(2026, 3, 23), "the end of the week of 2026-03-16"),
+    ("end of last week", at(2026, 3, 6), at(2026, 3, 9), "the end of the week of 2026-03-02"),
+    ("next Friday", at(2026, 3, 13), at(2026, 3, 14), None),
+    ("since last Friday", at(2026, 3, 6), at(2026, 3, 7), None),
+    ("next Tuesday", at(2026, 3, 17), at(2026, 3, 18), None),  # the note is of a Tuesday
+    ("last Tuesday", at(2026, 3, 3), at(2026, 3, 4), None),
+    ("last Monday", at(2026, 3, 9), at(2026, 3, 10), None),
+    ("since Sunday", at(2026, 3, 8), at(2026, 3, 9), None),
+    ("until Sunday", at(2026, 3, 15), at(2026, 3, 16), None),
+    ("by Sunday", at(2026, 3, 15), at(2026, 3, 16), "by 2026-03-15"),
+    ("on Tuesday", at(2026, 3, 10), at(2026, 3, 11), None),
 ]
 
 YEARS = [
@@ -69,6 +92,11 @@ YEARS = [
     ("until the end of February", None, at(2026, 2, 22)),  # it ended less than a month before the note
     ("until autumn", "past", at(2025, 9)),
     ("winter", "past", at(2025, 12)),
+    ("on Sunday", "past", at(2026, 3, 8)),
+    ("on Sunday", "future", at(2026, 3, 15)),
+    ("this Sunday", "future", at(2026, 3, 15)),
+    ("Tuesday", "past", at(2026, 3, 10)),
+    ("Tuesday", "future", at(2026, 3, 10)),
 ]
 
 REFUSED = [
@@ -84,7 +112,11 @@ REFUSED = [
     ("999 years ago", None),
     ("December 9999", "there is no such date"),
     ("soon", "is not a date. Use 2026-03-14, "),
-    ("next Tuesday", "is not a date"),
+    ("on Sunday", "say the date, or last or next Sunday: the note does not tell which one is meant"),
+    ("Sunday next month", "is not a date"),
+    ("the month", "is not a date"),
+    ("late the month", "is not a date"),
+    ("early next week", "is not a date"),
     ("after 2017", "is not a date"),
     ("around 2017", "is not a date"),
     ("2026-13", "is not a date"),
@@ -127,7 +159,9 @@ def test_nothing_is_guessed(text: str, why: str | None) -> None:
     assert refused.value.message.endswith("Nothing was stored.")
 
 
-@pytest.mark.parametrize("text", ["in 3 months", "yesterday", "last week", "two years ago"])
+@pytest.mark.parametrize(
+    "text", ["in 3 months", "yesterday", "last week", "two years ago", "end of next month", "last Friday", "Friday"]
+)
 def test_nothing_counts_from_a_note_before_1900_or_from_none(text: str) -> None:
     with pytest.raises(InvalidInput, match=r"reference_time before 1900; say the date itself\. Nothing was stored"):
         parse_date_phrase(text, UTC, "valid_at", at(1899, 12, 31))
@@ -169,7 +203,7 @@ def test_a_date_holds_a_more_precise_one_within_it() -> None:
     [
         *("2017", "2017-05", "May 2017", "Q3 2026", "1990s", "autumn 2026", "winter 2026/27", "early May 2017"),
         *("late 2017", "the end of March 2026", "the beginning of 2026", "mid summer 2026", "by autumn 2027"),
-        "the week of 2026-03-04",
+        *("the week of 2026-03-04", "the end of the week of 2026-03-09"),
     ],
 )
 def test_a_told_period_is_found_by_its_instants_and_its_end(words: str) -> None:
