@@ -146,6 +146,7 @@ async def test_it_opens_with_every_answer_and_its_files_are_kept_and_named(forme
     await checked(former)
     assert files(former / "before-sqlite") == before
     assert {path.name for path in former.iterdir()} - {"signing-key", "signing.key"} == {
+        "audit.sqlite3",
         "before-sqlite",
         "locks",
         "memory.sqlite3",
