@@ -100,12 +100,11 @@ async def test_what_changed_between_two_dates_is_the_difference_of_two_graphs(se
     }
     assert earlier <= later
     told = {(edge["source"], edge["relation"], edge["target"]) for edge in compared["edges_only_in_other"]}
-    assert (told, compared["edges_only_in_graph"]) == (later - earlier, [])
+    assert (told, compared["edges_only_in_graph"]) == ({(me, "SITS_ON", "Tangier Commission")}, [])
     assert (compared["edge_counts"]["in_both"], compared["edges_changed"]) == (2, [])
-    assert {node["label"] for node in compared["nodes_only_in_other"]} == {
-        "Tangier Commission",
-        "Tangier",
-        "Lord Teviot",
-    }
+    assert [node["label"] for node in compared["nodes_only_in_other"]] == ["Tangier Commission"]
+    # What hangs on the commission may have held before he sat on it: the earlier load did not come there.
+    (rest,) = compared["cannot_know"]
+    assert rest.startswith("2 nodes and 2 edges that only '1663' has are not listed")
     assert path["path"] == [me, "Tangier Commission", "Tangier"]
     assert "Tangier Commission" not in {each["label"] for each in none["matches"]}
