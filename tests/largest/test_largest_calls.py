@@ -209,6 +209,10 @@ def special(tool: str, kind: str, group: str, answer: Json) -> Json:
         "import_graph": {"format": "csv", "content": _table(words), "graph": "imported"},
         "export_graph": {"format": "graphml", "max_chars": 200_000, "nodes": [words(n, LABEL) for n in range(40)]},
         "find_node": {"query": words(1, LABEL)},
+        "find_edges": {"between": [[words(n, LABEL) for n in range(500)], [words(n, LABEL) for n in range(500)]]},
+        "merge_nodes": {"graph": "other", "keep": words(1, LABEL), "remove": words(2, LABEL)},
+        "rename_node": {"graph": "other", "node": words(3, LABEL), "label": words(600, LABEL)},
+        "flag_similar_entities": {"threshold": 0.85},
         "create_project": {"name": words(90_100, NAME)},
         "create_entry": {"entities": [{"name": words(n, NAME)} for n in range(500)], "facts": None},
         "get_entry_context": {"after": None, "before": None},
@@ -292,6 +296,8 @@ async def largest(sweep: Sweep, tool: str, kind: str, group: str, answer: Json) 
         await largest(sweep, "create_entities", kind, group, answer)
     if tool in LAST[:2]:
         await largest(sweep, {LAST[0]: "create_relations", LAST[1]: "add_observations"}[tool], kind, group, answer)
+    if tool == "clear_flag":
+        await largest(sweep, "flag_for_review", kind, group, answer)
     if tool == "open_graph":
         await largest(sweep, "save_graph", kind, group, answer)
     if tool == "transitive_reduction":

@@ -179,6 +179,7 @@ class ScratchNodes:
             InvalidInput: ``relation`` is given without a bound.
         """
         rows, kind = request.limit, request.type
+        checked_properties(request.properties)
         degrees = (request.max_in_degree, request.max_out_degree, request.min_out_degree)
         if request.relation is not None and degrees == (None, None, None):
             raise InvalidInput(

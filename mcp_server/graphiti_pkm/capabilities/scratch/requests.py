@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field
 from graphiti_pkm.capabilities.scratch.edge_meaning import EdgeMeaning
 from graphiti_pkm.capabilities.scratch.limits import DEFAULT_GRAPH
 from graphiti_pkm.capabilities.scratch.models.requests import EdgeChoice, EdgeInput, NodeInput
-from graphiti_pkm.core.model.requests import PER_PAGE, SELDOM_NEEDED, GroupId, Request, Strings, as_list
+from graphiti_pkm.core.model.requests import PER_PAGE, SELDOM_NEEDED, GroupId, Request, Strings, as_list, is_blank
 from graphiti_pkm.core.reading.paging import (
     EXPORT,
     LOADED_HOPS,
@@ -24,6 +24,12 @@ def _as_nodes(value: object) -> object:
     """A list of nodes as models send it; a bare text is a label."""
     items = as_list(value)
     return [{"label": item} if isinstance(item, str) else item for item in items] if isinstance(items, list) else items
+
+
+def _unless_blank(value: Any) -> Any:
+    """A list, also as a JSON text; None if there is nothing in it."""
+    items = as_list(value)
+    return None if is_blank(items) else items
 
 
 Graph: TypeAlias = str
@@ -136,7 +142,9 @@ class FindEdges(Request):
     source_type: str | None = None
     target_type: str | None = None
     between: Annotated[
-        Groups | None, Field(min_length=2, max_length=2, description="two lists of labels, either way")
+        Annotated[Groups, Field(min_length=2, max_length=2)] | None,
+        BeforeValidator(_unless_blank),
+        Field(description="two lists of labels, either way"),
     ] = None
     properties: Properties = None
     limit: Rows = SCRATCH_ROWS.default

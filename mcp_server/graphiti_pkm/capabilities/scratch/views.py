@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from graphiti_pkm.capabilities.scratch.checks import checked_properties
 from graphiti_pkm.capabilities.scratch.edges import matched
 from graphiti_pkm.capabilities.scratch.matching.matching import Ambiguous, Found, Match, Matcher
 from graphiti_pkm.capabilities.scratch.models.answers import (
@@ -51,6 +52,7 @@ class ScratchLooking:
     async def find_edges(self, caller: Caller, request: FindEdges) -> FindEdgesResponse:
         """Edges in order of insertion, optionally of one source, target or relation, or between two groups."""
         rows = request.limit
+        checked_properties(request.properties)
         ends = [end for end in (request.source, request.target) if end is not None]
         named = [label for group in request.between or () for label in group]
         async with self._matcher.reading(caller, request.graph, [*ends, *named]) as found:
