@@ -206,13 +206,13 @@ def special(tool: str, kind: str, group: str, answer: Json) -> Json:
         for n in range(500)
     ]
     return {
-        "import_graph": {"format": "csv", "content": _table(words), "graph": "imported"},
+        "import_graph": {"format": "csv", "content": _table(words), "nodes": _kinds(words), "graph": "imported"},
         "export_graph": {"format": "graphml", "max_chars": 200_000, "nodes": [words(n, LABEL) for n in range(40)]},
         "find_node": {"query": words(1, LABEL)},
         "find_edges": {"between": [[words(n, LABEL) for n in range(500)], [words(n, LABEL) for n in range(500)]]},
         "merge_nodes": {"graph": "other", "keep": words(1, LABEL), "remove": words(2, LABEL)},
-        "rename_node": {"graph": "other", "node": words(3, LABEL), "label": words(600, LABEL)},
-        "flag_similar_entities": {"threshold": 0.85},
+        "rename_node": {"graph": "other", "label": words(3, LABEL), "new_label": words(600, LABEL)},
+        "flag_similar_entities": {"threshold": 0.85, "entity_uuid": None},
         "create_project": {"name": words(90_100, NAME)},
         "create_entry": {"entities": [{"name": words(n, NAME)} for n in range(500)], "facts": None},
         "get_entry_context": {"after": None, "before": None},
@@ -269,6 +269,11 @@ def _table(words: Text) -> str:
     rows = (f"{_cell(words(n, 150))},{_cell(words(3 * n % 2_500, 150))},r" for n in range(2_500))
     text = "source,target,relation\n" + "\n".join(rows)
     return text.encode()[:990_000].decode(errors="ignore").rpartition("\n")[0]
+
+
+def _kinds(words: Text) -> str:
+    """Some nodes of ``_table``; both tables together hold at most one megabyte."""
+    return "label,type\n" + "\n".join(f"{_cell(words(n, 150))},kind" for n in range(50))
 
 
 def _cell(label: str) -> str:

@@ -260,7 +260,7 @@ class Bridges(Request):
 class ImportGraph(Request):
     format: Literal["dot", "csv", "tsv", "json", "graphml"]
     content: Annotated[str, Field(max_length=1_000_000)]
-    nodes: Annotated[str | None, Field(description="csv: 2nd table: label,type")] = None
+    nodes: Annotated[str | None, Field(max_length=1_000_000, description="csv: label,type")] = None
     graph: Graph = DEFAULT_GRAPH
 
 
