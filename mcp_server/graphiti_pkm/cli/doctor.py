@@ -131,7 +131,7 @@ async def _model(settings: Settings) -> Line:
     embedder = LocalEmbedder(settings)
     try:
         if await embedder.available():
-            runtime = "ONNX Runtime" if embedder.is_fast else "NumPy; the extra fast halves the time of each text"
+            runtime = "ONNX Runtime" if embedder.is_fast else "NumPy (the extra fast is faster)"
             detail = f"{embedder.model}, {embedder.dimension} dimensions, verified; in {runtime}"
             return Line("model", ok=True, detail=detail)
     except PkmError as error:
