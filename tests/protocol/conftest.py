@@ -8,12 +8,19 @@ from typing import cast
 import pytest
 from mcp.client import Client
 from tests.protocol.access import Doors
+from tests.protocol.scratch_support import ToldEmbedder
 from tests.protocol.support import Mode, World
 
 
 @pytest.fixture
 def world() -> World:
     return World()
+
+
+@pytest.fixture
+def embedder() -> ToldEmbedder:
+    """For worlds of scratch graphs whose labels a test tells how near they are."""
+    return ToldEmbedder()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

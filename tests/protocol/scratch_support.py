@@ -46,6 +46,10 @@ class ToldEmbedder(FakeEmbedder):
         return self._axes.setdefault(text, len(self._axes))
 
 
+async def add(client: Client, *labels: str) -> None:
+    await call(client, "add_nodes", nodes=[{"label": label} for label in labels])
+
+
 async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     """The structured answer of a tool."""
     return answered(await client.call_tool(tool, arguments))

@@ -7,11 +7,6 @@ from tests.protocol.support import EVERYTHING, World
 
 
 @pytest.fixture
-def embedder() -> ToldEmbedder:
-    return ToldEmbedder()
-
-
-@pytest.fixture
 def world(embedder: ToldEmbedder) -> World:
     return World(EVERYTHING, embedder=embedder)
 

@@ -2,7 +2,7 @@
 
 import pytest
 from mcp.client import Client
-from tests.protocol.scratch_support import ToldEmbedder, call
+from tests.protocol.scratch_support import ToldEmbedder, add, call
 from tests.protocol.support import EVERYTHING, World, error_of
 
 NEAR = [
@@ -13,17 +13,8 @@ NEAR = [
 
 
 @pytest.fixture
-def embedder() -> ToldEmbedder:
-    return ToldEmbedder()
-
-
-@pytest.fixture
 def world(embedder: ToldEmbedder) -> World:
     return World(EVERYTHING, embedder=embedder)
-
-
-async def add(client: Client, *labels: str) -> None:
-    await call(client, "add_nodes", nodes=[{"label": label} for label in labels])
 
 
 async def labels_of(client: Client) -> set[str]:

@@ -2,24 +2,15 @@
 
 import pytest
 from mcp.client import Client
-from tests.protocol.scratch_support import F6_NODES, ToldEmbedder, build_f6, call
+from tests.protocol.scratch_support import F6_NODES, ToldEmbedder, add, build_f6, call
 from tests.protocol.support import EVERYTHING, World, error_of
 
 SERVICES = {"Auth Service": 0.82, "Payment Service": 0.81, "Email Service": 0.79}
 
 
 @pytest.fixture
-def embedder() -> ToldEmbedder:
-    return ToldEmbedder()
-
-
-@pytest.fixture
 def world(embedder: ToldEmbedder) -> World:
     return World(EVERYTHING, embedder=embedder)
-
-
-async def add(client: Client, *labels: str) -> None:
-    await call(client, "add_nodes", nodes=[{"label": label} for label in labels])
 
 
 async def test_an_ambiguous_end_adds_nothing_and_asks_with_candidates(client: Client, embedder: ToldEmbedder) -> None:

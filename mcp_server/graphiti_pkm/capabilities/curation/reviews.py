@@ -44,8 +44,7 @@ class Reviews(Reader):
         def flagged(now: Quality, at: datetime) -> Quality:
             if now.is_flagged and now.flag_reason == reason:
                 return now
-            flag = {"flag_reason": reason, "flagged_at": at, "flagged_by": caller.principal}
-            return now.model_copy(update=flag)
+            return now.model_copy(update=flag_of(reason, caller, at))
 
         return await self._change(caller, request.entity_uuid, flagged, "Flagged {name} for review.")
 
@@ -119,10 +118,7 @@ class Reviews(Reader):
             at = await self._committer.time(group, self._context.now())
             after = change(before, at)
             if after != before:
-                intent = WriteIntent(
-                    uuid=str(uuid4()), group_id=group, kind=WriteKind.CURATE, recorded_at=at, qualities=(after,)
-                )
-                await self._committer.commit(intent, {})
+                await self._committer.commit(intent_of([after], group, at), {})
         said = done if after != before else f"{unchanged}; nothing was changed."
         made = await self._graph.records.origins("entity", [entity.uuid], [group])
         view = self._view(entity, after, await self._names(after.similar_to, [group]), made.get(entity.uuid))
@@ -155,6 +151,18 @@ class Reviews(Reader):
             confidence_by=quality.confidence_by,
             group_id=self._groups.public(entity.group_id),
         )
+
+
+def flag_of(reason: str, caller: Caller, at: datetime) -> dict[str, object]:
+    """The fields of a flag that a caller sets."""
+    return {"flag_reason": reason, "flagged_at": at, "flagged_by": caller.principal}
+
+
+def intent_of(qualities: Sequence[Quality], group_id: str, at: datetime) -> WriteIntent:
+    """The write of what is said of entities from now on."""
+    return WriteIntent(
+        uuid=str(uuid4()), group_id=group_id, kind=WriteKind.CURATE, recorded_at=at, qualities=tuple(qualities)
+    )
 
 
 def _time(moment: datetime | None) -> str | None:

@@ -4,19 +4,18 @@ import math
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from uuid import uuid4
 
 from graphiti_pkm.capabilities.curation.models import SimilarEntity, SimilarPair, SimilarResponse
 from graphiti_pkm.capabilities.curation.ports import GraphCuration
 from graphiti_pkm.capabilities.curation.requests import FlagSimilarEntities
+from graphiti_pkm.capabilities.curation.reviews import flag_of, intent_of
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import unknown
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.queries import EntityFilter, Window
-from graphiti_pkm.core.model.records import Entity, Quality, Vector, WriteIntent, WriteKind, in_order
+from graphiti_pkm.core.model.records import Entity, Quality, Vector, in_order
 from graphiti_pkm.core.reading.paging import Key
 from graphiti_pkm.core.reading.reader import Reader, Start
 from graphiti_pkm.core.reading.views import clipped
@@ -186,24 +185,13 @@ class Similar(Reader):
                 similar = tuple(dict.fromkeys((*held.similar_to, *(one for one in others[uuid] if one in there))))
                 if similar == held.similar_to:
                     continue
-                flag = {} if held.is_flagged else _flag_of(caller, at)
+                flag = {} if held.is_flagged else flag_of(REASON, caller, at)
                 if flag:
                     flagged.add(uuid)
                 changed.append(held.model_copy(update={**flag, "similar_to": similar}))
             if changed:
-                intent = WriteIntent(
-                    uuid=str(uuid4()),
-                    group_id=group,
-                    kind=WriteKind.CURATE,
-                    recorded_at=at,
-                    qualities=tuple(changed),
-                )
-                await self._committer.commit(intent, {})
+                await self._committer.commit(intent_of(changed, group, at), {})
         return flagged
-
-
-def _flag_of(caller: Caller, at: datetime) -> dict[str, object]:
-    return {"flag_reason": REASON, "flagged_at": at, "flagged_by": caller.principal}
 
 
 def _text(entity: Entity) -> str:

@@ -15,7 +15,7 @@ from graphiti_pkm.core.model.changes import ChangeFilter
 from graphiti_pkm.core.model.places import Place
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import EntityState, Fact, RecordedChange
-from graphiti_pkm.core.model.times import day_bounds, iso, show_time
+from graphiti_pkm.core.model.times import check_period, day_bounds, iso, show_time
 from graphiti_pkm.core.reading.excerpts import supporting_sentence
 from graphiti_pkm.core.reading.paging import CHANGES, budget, fit
 from graphiti_pkm.core.reading.reader import Reader
@@ -52,8 +52,7 @@ class Changes(Reader):
         if since is None and told_since is None and not request.kinds:
             raise InvalidInput("Give since (when it was recorded), told_since (the date of the note) or kinds.")
         after = since or _EVER
-        if before is not None and before <= after:
-            raise InvalidInput("until must be later than since: since <= change < until.")
+        check_period(after, before, ("since", "until"), "change")
         named = request.entity_uuid
         anchor = None if named is None else await self._anchor(caller, named, request.group_ids)
         groups = anchor.group_ids if anchor else self._groups.searched(caller, request.group_ids)

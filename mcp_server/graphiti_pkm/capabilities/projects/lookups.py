@@ -14,7 +14,7 @@ from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.projects import ProjectFilter, ProjectRow, ProjectStatus
 from graphiti_pkm.core.model.queries import EntityFilter, Window
 from graphiti_pkm.core.model.records import Entity, Entry, Episode
-from graphiti_pkm.core.model.times import iso
+from graphiti_pkm.core.model.times import check_period, iso
 from graphiti_pkm.core.reading.candidates import Candidates, checked_text
 from graphiti_pkm.core.reading.reader import Reader
 from graphiti_pkm.core.reading.views import clipped
@@ -65,8 +65,7 @@ class ProjectLookups(Reader):
     def _period(self, after: str | None, before: str | None) -> tuple[datetime | None, datetime | None]:
         """The instants between which entries are asked for. Raises InvalidInput if nothing can lie between them."""
         first, end = self._instant("after", after), self._instant("before", before)
-        if first is not None and end is not None and end <= first:
-            raise InvalidInput("before must be later than after: after <= timestamp < before.")
+        check_period(first, end, ("after", "before"), "timestamp")
         return first, end
 
     async def _rows(

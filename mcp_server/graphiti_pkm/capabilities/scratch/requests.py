@@ -40,7 +40,6 @@ Edges: TypeAlias = Annotated[list[EdgeInput], BeforeValidator(as_list), Field(ma
 Groups: TypeAlias = Annotated[list[Annotated[Strings, Field(max_length=500)]], BeforeValidator(as_list)]
 CreateMissing: TypeAlias = Annotated[bool, Field(description="add ends that are no nodes")]
 Rows: TypeAlias = Annotated[int, Field(ge=SCRATCH_ROWS.minimum, le=SCRATCH_ROWS.maximum), PER_PAGE]
-Items: TypeAlias = Annotated[int, Field(ge=SCRATCH_ITEMS.minimum, le=SCRATCH_ITEMS.maximum)]
 Cursor: TypeAlias = Annotated[str | None, PER_PAGE]
 Few: TypeAlias = Annotated[int, Field(ge=SCRATCH_ITEMS.minimum, le=SCRATCH_ITEMS.maximum), SELDOM_NEEDED]
 """Items of an answer whose default nearly always does: what it cuts is counted."""

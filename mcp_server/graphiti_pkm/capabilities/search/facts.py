@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graphiti_pkm.capabilities.search.periods import periods_in
+from graphiti_pkm.capabilities.search.periods import Period, periods_in
 from graphiti_pkm.capabilities.search.ports import GraphNeighbours
 from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts
 from graphiti_pkm.core.context import Context
@@ -147,11 +147,12 @@ class FactSearch(FactLists):
         found = await self._candidates.facts(words, asked.wanted)
         scores = found.then("corrected", await self._without_wrong(found.by_uuid, asked.wanted))
         scores = scores.then("centre", await self._near_centre(scores.by_uuid, asked.centre, groups))
+        periods = periods_in(query, asked.start.now, self._context.settings.zone)
         dated: list[Fact] = []
         if asked.wanted.kinds == ("reading",):
             scores = scores.then("time", await self._in_time(scores.by_uuid, asked.wanted))
         else:
-            dated = await self._of_dates(asked, query)
+            dated = await self._of_dates(asked, query, periods)
             first_of_all = {fact.uuid: ASKED + len(dated) - place for place, fact in enumerate(dated)}
             scores = scores.then("time", scores.by_uuid | first_of_all)
         page = slice_of(scores, asked.start)
@@ -174,7 +175,7 @@ class FactSearch(FactLists):
             message += await self._evidence(asked.entity, groups, asked.wanted.relations)
             message += self._of_starts(asked.wanted)
             message += await self._nearest_ended(words, asked.wanted)
-        note = joined(asked.note, words.note, self._what_held(facts[:kept], asked, query))
+        note = joined(asked.note, words.note, self._what_held(facts[:kept], asked, periods))
         return FactSearchResponse(
             message=message,
             total=page.hits,
@@ -235,12 +236,11 @@ class FactSearch(FactLists):
         facts = await self._graph.records.get_facts([uuid for uuid, _ in best], wanted.group_ids) if best else ()
         return self._said_ended(facts, "nearest that had ended")
 
-    async def _of_dates(self, asked: _Asked, query: str) -> list[Fact]:
+    async def _of_dates(self, asked: _Asked, query: str, periods: Sequence[Period]) -> list[Fact]:
         """Readings of a measure that the query names, of the dates that it names, oldest first."""
         wanted = asked.wanted
         if wanted.valid_after is not None or wanted.valid_before is not None:
             return []
-        periods = periods_in(query, asked.start.now, self._context.settings.zone)
         measures = await self._measures_in(query, asked.groups) if periods else ()
         if not measures:
             return []
@@ -251,20 +251,20 @@ class FactSearch(FactLists):
             found |= {fact.uuid: fact for fact in page.facts if fact.kind == "reading" and not fact.voided}
         return sorted(found.values(), key=read_at)
 
-    def _what_held(self, facts: Sequence[Fact], asked: _Asked, query: str) -> str | None:
+    def _what_held(self, facts: Sequence[Fact], asked: _Asked, periods: Sequence[Period]) -> str | None:
         """If the query names a past time at which a state shown did not hold: how to ask for what did."""
         wanted = asked.wanted
         if any((wanted.as_of, wanted.known_at, wanted.valid_after, wanted.valid_before)):
             return None
-        zone = self._context.settings.zone
-        period = next(iter(periods_in(query, asked.start.now, zone)), None)
+        period = next(iter(periods), None)
         if period is None or period.start > asked.start.now:
             return None
         states = [fact for fact in facts if fact.kind == "state" and not fact.voided]
         began_later = any(fact.valid_at and fact.valid_at >= period.end for fact in states)
         if not began_later and not any(fact.invalid_at and fact.invalid_at <= period.start for fact in states):
             return None
-        return f"Not all of this held then: as_of={show_time(period.start, zone)} finds what did."
+        day = show_time(period.start, self._context.settings.zone)
+        return f"Not all of this held then: as_of={day} finds what did."
 
     async def _shown(self, facts: Sequence[Fact], asked: _Asked) -> list[FactView]:
         wanted = asked.wanted

@@ -112,8 +112,9 @@ def _is_longer(parsed: ParsedFact, fact: Fact, zone: tzinfo) -> bool:
         return False
     if told.end <= known.end or not is_other_end(told, fact, zone):
         return False
-    is_of_it = parsed.valid_at is None or may_be_same_start(parsed, fact, zone)
-    return is_of_it or (parsed.valid_at is not None and is_before(parsed.valid_at, first_end_of(fact, zone)))
+    return _may_be_of(parsed, fact, zone) or (
+        parsed.valid_at is not None and is_before(parsed.valid_at, first_end_of(fact, zone))
+    )
 
 
 def _had_ended(parsed: ParsedFact, fact: Fact, note: datetime, zone: tzinfo) -> bool:
@@ -121,13 +122,17 @@ def _had_ended(parsed: ParsedFact, fact: Fact, note: datetime, zone: tzinfo) -> 
     told, end = parsed_end(parsed, zone), closing_end(parsed, fact, note, zone)
     if told is None or end is None or fact.kind != "state" or fact.is_open or fact.voided:
         return False
-    is_of_it = parsed.valid_at is None or may_be_same_start(parsed, fact, zone)
     return (
-        is_of_it
+        _may_be_of(parsed, fact, zone)
         and is_before(end, fact.invalid_at)
         and not is_before(end, known_from(fact))
-        and (is_other_end(told, fact, zone))
+        and is_other_end(told, fact, zone)
     )
+
+
+def _may_be_of(parsed: ParsedFact, fact: Fact, zone: tzinfo) -> bool:
+    """Whether a call speaks of this period of a fact, as far as the start that it gives shows."""
+    return parsed.valid_at is None or may_be_same_start(parsed, fact, zone)
 
 
 def _may_go_on(parsed: ParsedFact, fact: Fact, note: datetime, zone: tzinfo) -> bool:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from graphiti_pkm.core.model.date_phrases import DatePeriod, told_around
 from graphiti_pkm.core.model.records import EntryType, Episode, Fact, FactKind, Name, Record
-from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.core.model.times import check_period
 
 Direction = Literal["both", "out", "in"]
 FactStatus = Literal["current", "possible", "ended", "voided", "planned", "event", "reading", "future"]
@@ -125,10 +125,7 @@ class FactFilter(Record):
             ("valid", self.valid_after, self.valid_before),
             ("invalid", self.invalid_after, self.invalid_before),
         ):
-            if after is not None and before is not None and before <= after:
-                raise InvalidInput(
-                    f"{name}_before must be later than {name}_after: {name}_after <= date < {name}_before."
-                )
+            check_period(after, before, (f"{name}_after", f"{name}_before"))
 
         def around(at: datetime | None) -> list[tuple[str, DatePeriod, datetime]]:
             found = [] if at is None else told_around(at, zone)

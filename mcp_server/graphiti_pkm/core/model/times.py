@@ -56,6 +56,15 @@ def parse_instant(text: str, zone: tzinfo, field: str = "date") -> datetime:
     return parse_time(text, zone, field).instant
 
 
+def check_period(
+    after: datetime | None, before: datetime | None, names: tuple[str, str], between: str = "date"
+) -> None:
+    """Raises InvalidInput if nothing can lie between two instants that a caller gave under these names."""
+    if after is not None and before is not None and before <= after:
+        first, end = names
+        raise InvalidInput(f"{end} must be later than {first}: {first} <= {between} < {end}.")
+
+
 def whole_period(text: str, zone: tzinfo, field: str = "date") -> tuple[datetime, datetime] | None:
     """The start of a month or year and of the next one; None for anything else, and for the last in the calendar.
 
