@@ -130,7 +130,8 @@ class Entries(ProjectLookups):
         episodes = page.episodes[:limit]
         held = await self._stored.entries([one.uuid for one in episodes], groups)
         room = budget((ENTRIES, limit), (CONTENT, chars))
-        views = list(self._views_of(episodes, held, chars, room // 2))
+        over = await self._superseded(episodes, entity.group_id)
+        views = list(self._views_of(episodes, held, over, chars, room // 2))
         kept = fit(item_sizes(views, groups), room)
         more = kept < len(page.episodes)
         return EntryContextResponse(
@@ -183,11 +184,17 @@ class Entries(ProjectLookups):
         )
 
     def _views_of(
-        self, episodes: Collection[Episode], held: Mapping[str, Entry], max_chars: int, max_size: int
+        self,
+        episodes: Collection[Episode],
+        held: Mapping[str, Entry],
+        over: Mapping[str, list[str]],
+        max_chars: int,
+        max_size: int,
     ) -> Iterator[EntryView]:
         for episode in episodes:
             content = clip_json(episode.content[:max_chars], max_chars, max_size)
-            yield entry_view(episode, held[episode.uuid], content if max_chars else None)
+            shown = content if max_chars else None
+            yield entry_view(episode, held[episode.uuid], shown, superseded=over.get(episode.uuid))
 
 
 def _status(stored: AddMemoryResponse) -> ReadingStatus:

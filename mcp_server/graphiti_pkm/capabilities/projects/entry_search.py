@@ -63,9 +63,13 @@ class EntrySearch(ProjectLookups):
         episodes.sort(key=lambda one: one.valid_at, reverse=True)
         episodes.sort(key=lambda one: -hits[one.uuid].cosine if hits else places[one.uuid])
         entities = await self._entities_of(episodes, found.held, group, project) if request.include_entities else {}
-        views = [_view(one, found, query.terms, entities.get(one.uuid)) for one in episodes]
+        over = await self._superseded(found.episodes, group)
+        views = [
+            _view(one, found, query.terms, entities=entities.get(one.uuid), superseded=over.get(one.uuid))
+            for one in episodes
+        ]
         kept = fit(item_sizes(views, [group]), budget((ENTRY_HITS, request.limit)))
-        below = [_near(one, found, query.terms) for one in found.episodes if one.uuid not in places]
+        below = [_near(one, found, query.terms, over.get(one.uuid)) for one in found.episodes if one.uuid not in places]
         return EntrySearchResponse(
             message=_message(kept, request.similarity_threshold, below, by_words=not query.vector),
             total=None if ranked or below else 0,
@@ -108,7 +112,7 @@ class EntrySearch(ProjectLookups):
         return {one.uuid: place for place, one in enumerate(parts.primary.entities)}
 
 
-def _view(episode: Episode, found: _Found, terms: Sequence[str], entities: list[str] | None) -> EntryView:
+def _view(episode: Episode, found: _Found, terms: Sequence[str], **more: list[str] | None) -> EntryView:
     hit = found.hits.get(episode.uuid)
     span = matching_sentence(episode.content, hit, terms)
     return entry_view(
@@ -117,11 +121,11 @@ def _view(episode: Episode, found: _Found, terms: Sequence[str], entities: list[
         excerpt(episode.content, span),
         match=shown_match(episode.content, span),
         similarity=round(hit.cosine, 3) if hit else None,
-        entities=entities,
+        **more,
     )
 
 
-def _near(episode: Episode, found: _Found, terms: Sequence[str]) -> NearEntry:
+def _near(episode: Episode, found: _Found, terms: Sequence[str], superseded: list[str] | None) -> NearEntry:
     hit = found.hits[episode.uuid]
     span = matching_sentence(episode.content, hit, terms)
     return NearEntry(
@@ -129,6 +133,7 @@ def _near(episode: Episode, found: _Found, terms: Sequence[str]) -> NearEntry:
         similarity=round(hit.cosine, 3),
         timestamp=iso(episode.valid_at),
         match=shown_match(episode.content, span) or "",
+        superseded=superseded,
     )
 
 

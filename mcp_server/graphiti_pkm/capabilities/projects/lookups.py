@@ -7,7 +7,8 @@ from graphiti_pkm.capabilities.projects.metadata import shown_metadata
 from graphiti_pkm.capabilities.projects.models import EntryView
 from graphiti_pkm.capabilities.projects.ports import GraphProjects
 from graphiti_pkm.core.context import Context
-from graphiti_pkm.core.facts.statuses import same_meaning, status_word
+from graphiti_pkm.core.facts.rules import is_current, known_from
+from graphiti_pkm.core.facts.statuses import HAS_STATUS, SUPERSEDED, keys_of_meaning, same_meaning, status_word, word_of
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import resolve_within
 from graphiti_pkm.core.model.access import Caller
@@ -17,7 +18,7 @@ from graphiti_pkm.core.model.records import Entity, Entry, Episode
 from graphiti_pkm.core.model.times import check_period, iso
 from graphiti_pkm.core.reading.candidates import Candidates, checked_text
 from graphiti_pkm.core.reading.reader import Reader
-from graphiti_pkm.core.reading.views import clipped
+from graphiti_pkm.core.reading.views import clipped, shown_validity
 from graphiti_pkm.errors import InvalidInput, NotFound
 
 PROJECT = "Project"
@@ -25,6 +26,11 @@ PROJECT = "Project"
 ACTIVE: ProjectStatus = "active"
 STATUSES: tuple[ProjectStatus, ...] = ("active", "archived", "completed")
 _LISTED = 5
+_MENTIONED = 200
+"""Entities that all entries of an answer mention."""
+_STATUSES_EACH = 10
+_SUPERSEDED = 3
+"""What is superseded, shown of one entry."""
 _NAME = 200
 _SHOWN = 100
 
@@ -67,6 +73,34 @@ class ProjectLookups(Reader):
         first, end = self._instant("after", after), self._instant("before", before)
         check_period(first, end, ("after", "before"), "timestamp")
         return first, end
+
+    async def _superseded(self, episodes: Sequence[Episode], group: str) -> dict[str, list[str]]:
+        """By entry: what it mentions that has been superseded since, without what it says so of itself."""
+        uuids, now = [one.uuid for one in episodes], self._context.now()
+        found, _ = await self._graph.episodes.episode_entities(uuids, [group], Window(limit=_MENTIONED))
+        if not found:
+            return {}
+        over = EntityFilter(
+            group_ids=(group,), uuids=tuple(one.uuid for one in found), status=(keys_of_meaning(SUPERSEDED), now)
+        )
+        entities, _ = await self._graph.records.entity_page(over, Window(limit=_MENTIONED))
+        pairs = [(uuid, one.uuid) for uuid in uuids for one in entities]
+        mentioned = await self._graph.records.mentioned(pairs)
+        told = [(one.uuid, HAS_STATUS) for one in entities]
+        statuses = await self._graph.facts.facts_with_relation(group, told, _STATUSES_EACH)
+        shown: dict[str, list[str]] = {}
+        for entity, facts in zip(entities, statuses, strict=True):
+            status = next(
+                (one for one in facts if is_current(one, now) and same_meaning(word_of(one), SUPERSEDED)), None
+            )
+            since = known_from(status) if status else None
+            if status is None or since is None:
+                continue
+            said = clipped(f"{word_of(status)} ({shown_validity(status, self._context.settings.zone)})", _SHOWN)
+            for one in episodes:
+                if one.valid_at < since and one.uuid not in status.episodes and (one.uuid, entity.uuid) in mentioned:
+                    shown.setdefault(one.uuid, []).append(f"{clipped(entity.name, _SHOWN)}: {said}")
+        return {uuid: lines[:_SUPERSEDED] for uuid, lines in shown.items()}
 
     async def _rows(
         self, uuids: Sequence[str], group_ids: Sequence[str], now: datetime | None = None

@@ -11,7 +11,7 @@ from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.projects import ProjectFilter
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.relevance import SCALE, RelevanceFilter, Relevant, RelevantPart, terms_of
-from graphiti_pkm.core.model.times import iso
+from graphiti_pkm.core.model.times import iso, show_time
 from graphiti_pkm.core.reading.paging import MEMORIES, Key, budget, fit
 from graphiti_pkm.core.reading.views import clipped, item_sizes
 
@@ -20,6 +20,10 @@ _ARCHIVED = 200
 _OVER = -1
 """In the place of a score in a cursor: nothing of the part is left."""
 _DAY = 86_400
+_DAY_CHARS = len("2026-03-14")
+_NEAREST = 5
+"""Entities that are named where none reaches the threshold."""
+_HUNDREDTH = SCALE // 100
 
 
 class Memories(ProjectLookups):
@@ -57,8 +61,10 @@ class Memories(ProjectLookups):
         totals = (parts.primary.total, parts.secondary.total if request.include_cross_project else 0)
         below = parts.primary.below + (parts.secondary.below if request.include_cross_project else 0)
         key = (*ends[0], *ends[1]) if more else None
+        nearest = await self._nearest(wanted, request) if below and not sum(totals) and request.cursor is None else []
         return ProjectMemoriesResponse(
-            message=_message(clipped(row.name, _NAME), totals, below),
+            message=_message(clipped(row.name, _NAME), totals, below)
+            + self._why_none(nearest, request.relevance_threshold, row.last_entry),
             total=sum(totals),
             returned=len(shown[0]) + len(shown[1]),
             truncated=more,
@@ -72,6 +78,24 @@ class Memories(ProjectLookups):
             secondary=shown[1],
             secondary_total=totals[1],
             below_threshold=below,
+            nearest=[f"{clipped(one.name, _NAME)} {_rounded(one)}" for one in nearest] or None,
+        )
+
+    async def _nearest(self, wanted: RelevanceFilter, request: GetProjectMemories) -> list[Relevant]:
+        """The most relevant of what does not reach the threshold."""
+        window = Window(limit=_NEAREST)
+        every = wanted.model_copy(update={"threshold": 0})
+        parts = await self._stored.relevant(every, window, window if request.include_cross_project else None)
+        found = sorted((*parts.primary.entities, *parts.secondary.entities), key=lambda one: -one.score)
+        return found[:_NEAREST]
+
+    def _why_none(self, nearest: Sequence[Relevant], threshold: float, last: datetime | None) -> str:
+        """What to do where nothing reaches the threshold: nothing does in a project that has been idle for months."""
+        if not nearest:
+            return ""
+        since = f" (last entry {show_time(last, self._context.settings.zone)[:_DAY_CHARS]})" if last else ""
+        return (
+            f": nothing reaches {threshold}{since}. relevance_threshold={_rounded(nearest[-1])} lists those in nearest"
         )
 
     async def _archived(self, groups: tuple[str, ...], now: datetime) -> tuple[str, ...]:
@@ -115,6 +139,11 @@ def _end(part: RelevantPart, kept: int, key: Key | None) -> Key:
         return key or (_OVER, "", "")
     last = part.entities[kept - 1]
     return (last.score, last.name, last.uuid)
+
+
+def _rounded(one: Relevant) -> float:
+    """Relevance in hundredths, rounded down, so that it is a threshold that the entity reaches."""
+    return one.score // _HUNDREDTH / 100
 
 
 def _message(name: str, totals: tuple[int, int], below: int) -> str:

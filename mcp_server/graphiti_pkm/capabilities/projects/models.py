@@ -61,6 +61,8 @@ class EntryView(Answer):
     confidential: bool | None = None
     corrected: bool | None = None
     """True: a fact of it turned out to be wrong."""
+    superseded: list[str] | None = None
+    """What it tells of that was superseded after it, for example a decision, with dates."""
 
 
 class EntryContextResponse(Page):
@@ -78,6 +80,7 @@ class NearEntry(Answer):
     similarity: float
     timestamp: str
     match: str
+    superseded: list[str] | None = None
 
 
 class EntrySearchResponse(Page):
@@ -121,3 +124,5 @@ class ProjectMemoriesResponse(Page):
     """What they do not, but what is connected with that, or pinned."""
     secondary_total: int
     below_threshold: int
+    nearest: list[str] | None = None
+    """If nothing reaches the threshold: the most relevant entities, each with its relevance."""

@@ -166,3 +166,58 @@ async def test_an_empty_answer_says_what_there_is_and_entries_of_others_are_not_
     answer = await asked.search("tokens", SIMON, similarity_threshold=0)
     assert (answer.entries, answer.below, answer.total) == ([], None, 0)
     assert answer.scope.holds == {"default": "0 episodes, 0 entities, 0 facts"}
+
+
+async def decided() -> ProjectsWorld:
+    """Three decisions about a database, of which the second takes the place of the first."""
+    asked = world()
+    for name, day, text in (
+        ("MYSQL", "2018-02-01", "One MySQL cluster"),
+        ("POSTGRES", "2018-03-01", "PostgreSQL"),
+        ("S3", "", "S3"),
+    ):
+        facts = [{"source": f"ADR {name}", "relation": "HAS_STATUS", "value": "accepted"}]
+        facts += (
+            [{"source": "ADR POSTGRES", "relation": "SUPERSEDES", "target": "ADR MYSQL"}] if name == "POSTGRES" else []
+        )
+        entities = [{"name": f"ADR {name}", "type": "Decision"}]
+        await asked.enter(
+            f"ADR {name}: {text}, 0.8", timestamp=day or "2018-04-01", entities=entities, facts=facts, type="task"
+        )
+    await asked.enter("Later notes know that ADR MYSQL is over, 0.8", timestamp="2018-05-01")
+    await asked.enter("Early notes hope for ADR MYSQL, 0.6", timestamp="2018-02-10")
+    return asked
+
+
+OVER = "ADR MYSQL: superseded (from 2018-03-01"
+
+
+async def test_what_an_entry_tells_of_that_was_superseded_since_is_marked() -> None:
+    asked = await decided()
+    answer = await asked.search(QUERY)
+    marks = {(one.content or "").split(",")[0]: one.superseded for one in answer.entries}
+    assert marks.pop("ADR MYSQL: One MySQL cluster") is not None
+    assert set(marks.values()) == {None}
+    assert len(marks) == 3
+    (below,) = answer.below or ()
+    for lines in (below.superseded, *(one.superseded for one in answer.entries if one.superseded)):
+        assert lines is not None
+        assert [line[: len(OVER)] for line in lines] == [OVER]
+
+
+async def test_the_entries_about_a_superseded_decision_are_marked() -> None:
+    asked = await decided()
+    answer = await asked.context_of("ADR MYSQL")
+    assert [(one.timestamp[:10], bool(one.superseded)) for one in answer.entries] == [
+        ("2018-02-01", True),
+        ("2018-02-10", True),
+        ("2018-03-01", False),
+        ("2018-05-01", False),
+    ]
+
+
+async def test_a_decision_that_is_accepted_again_is_not_marked() -> None:
+    asked = await decided()
+    status = {"source": "ADR MYSQL", "relation": "HAS_STATUS", "value": "accepted", "valid_at": "2018-06-01"}
+    await asked.enter("ADR MYSQL is accepted again, 0.8", timestamp="2018-06-01", facts=[status])
+    assert [one.superseded for one in (await asked.search(QUERY)).entries] == [None] * 5

@@ -202,3 +202,30 @@ async def test_a_project_without_entries_has_no_memories() -> None:
 def test_a_threshold_beyond_one_is_refused() -> None:
     with pytest.raises(ValidationError):
         GetProjectMemories(project_id="Momento", relevance_threshold=1.1)
+
+
+async def test_a_project_that_was_idle_says_so_and_names_what_matters_most() -> None:
+    world = await office()
+    await world.enter("Something of no weight.", project_id="Momento", entities=[{"name": "stapler"}])
+    world.clock.advance(seconds=timedelta(days=200).total_seconds())
+    answer = await world.memories_of(relevance_threshold=0.7)
+    assert (answer.primary, answer.secondary, answer.total) == ([], [], 0)
+    assert [line.rsplit(" ", 1)[0] for line in answer.nearest or ()] == [
+        "JWT tokens",
+        "authentication module",
+        "stapler",
+        "invoice parser",
+    ]
+    assert answer.below_threshold == 4
+    assert "nothing reaches 0.7 (last entry 2026-06-01)" in answer.message
+    call = float(answer.message.rsplit("relevance_threshold=", 1)[1].split()[0])
+    again = await world.memories_of(relevance_threshold=call)
+    assert (again.total, again.nearest) == (4, None)
+    own = await world.memories_of(relevance_threshold=0.7, include_cross_project=False)
+    assert "invoice parser" not in " ".join(own.nearest or ())
+
+
+async def test_an_empty_project_has_no_nearest() -> None:
+    world = ProjectsWorld(now=NOW)
+    await world.create("Momento")
+    assert (await world.memories_of()).nearest is None
