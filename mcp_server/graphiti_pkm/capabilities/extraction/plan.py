@@ -145,7 +145,7 @@ def plan_extraction(
     for found, name in read.entities:
         _describe(resolution.resolve(name, is_declared=True), found)
     known = {fact.uuid: fact for fact in (*snapshot.facts, *around.facts)}
-    world = FactWorld(known.values(), snapshot.ended)
+    world = FactWorld(known.values(), snapshot.ended, snapshot.ends_told)
     context = FactContext(
         episode.uuid,
         at.group_id,

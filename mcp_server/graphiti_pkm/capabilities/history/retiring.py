@@ -22,7 +22,7 @@ from graphiti_pkm.core.facts.history import (
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import resolve_within, unknown
 from graphiti_pkm.core.model.access import Caller
-from graphiti_pkm.core.model.date_phrases import START_WORDS, DatePeriod, parse_date_phrase
+from graphiti_pkm.core.model.date_phrases import START_WORDS, DatePeriod, parse_end_phrase
 from graphiti_pkm.core.model.records import Fact, FactChange, RecordedChange, WriteIntent, WriteKind
 from graphiti_pkm.core.model.request_checks import check_text
 from graphiti_pkm.core.model.times import show_time
@@ -113,7 +113,7 @@ class Retiring:
 
     def _told(self, text: str | None) -> DatePeriod | None:
         """The end that is given; a date such as "last week" counts from now."""
-        return parse_date_phrase(text, self._zone, "invalid_at", self._context.now()) if text else None
+        return parse_end_phrase(text, self._zone, "invalid_at", self._context.now()) if text else None
 
     async def restore_fact(self, caller: Caller, request: RestoreFact) -> ChangedFactResponse:
         """Undo the last ending or correction of a fact or update of an entity, or reject the proposal for a fact.

@@ -117,8 +117,8 @@ class FactPlanner:
         chosen = [*replaced.guessed, *self._still(statuses, validity.valid_at)]
         gone = {fact.uuid for fact in (*replaced.facts, *chosen)}
         pool = [fact for fact in pool if fact.uuid not in gone]
-        note, zone = self._at.reference_time, self._at.zone
-        closed = endings.Closed() if gone else endings.find_closed(parsed, target.uuid, pool, note, zone)
+        note, zone, told_at = self._at.reference_time, self._at.zone, self._world.end_told_at
+        closed = endings.Closed() if gone else endings.find_closed(parsed, target.uuid, pool, note, zone, told_at)
         known = next(iter(closed.ended), None) or rules.find_duplicate(
             parsed, validity, reference_time, target.uuid, pool, self._at.episode_uuid, self._at.zone
         )

@@ -161,7 +161,7 @@ def plan_write(
     writer = AttentionWriter(at.public_group, at.zone, at.now, episode, may_delete=at.may_delete)
     resolution = Resolution(at.group_id, at.person, at.recorded_at, snapshot.names, snapshot.entities, new_uuid)
     resolution.declare(parsed.entities)
-    world = FactWorld(snapshot.facts, snapshot.ended)
+    world = FactWorld(snapshot.facts, snapshot.ended, snapshot.ends_told)
     context = FactContext(
         episode.uuid,
         at.group_id,

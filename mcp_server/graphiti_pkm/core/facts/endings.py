@@ -1,8 +1,9 @@
 """When a fact ends whose end a call tells, and which known facts that end belongs to. Pure functions over records."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
+from typing import TypeAlias
 
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact
 from graphiti_pkm.core.facts.rules import (
@@ -20,6 +21,9 @@ from graphiti_pkm.core.facts.rules import (
 from graphiti_pkm.core.model.date_phrases import DatePeriod
 from graphiti_pkm.core.model.records import HAS_GOAL, Fact
 
+ToldAt: TypeAlias = Callable[[Fact], datetime | None]
+"""When the note was written that told the known end of a fact."""
+
 _WHOLE = "the end of "
 """An end told as this is the end of its period."""
 
@@ -31,7 +35,13 @@ def placed_end(parsed: ParsedFact, start: datetime | None, note: datetime, zone:
 
 
 def closing_end(parsed: ParsedFact, fact: Fact, note: datetime, zone: tzinfo) -> datetime | None:
-    """When a known fact ends that a call repeats with an end; a plan without its day is dropped."""
+    """When a known fact ends that a call repeats with an end; a plan without its day is dropped.
+
+    Of a day that is known to be included it still is when the day alone is told.
+    """
+    known, told = end_of_fact(fact, zone), parsed_end(parsed, zone)
+    if fact.kind == "state" and known and told and known.is_whole_day and told.is_day and told.start == known.start:
+        return known.end
     is_dropped = parsed.kind == "plan" and parsed.valid_at is None
     is_repeated = parsed.end_bound is None and _repeats_end_to_come(parsed, fact, note, zone)
     end = _end(parsed, None if is_dropped else known_from(fact), note, zone, is_to_come=is_repeated)
@@ -64,13 +74,13 @@ class Closed:
 
 
 def find_closed(
-    parsed: ParsedFact, target_uuid: str, candidates: Iterable[Fact], note: datetime, zone: tzinfo
+    parsed: ParsedFact, target_uuid: str, candidates: Iterable[Fact], note: datetime, zone: tzinfo, told_at: ToldAt
 ) -> Closed:
     """The facts that the call repeats in order to give their end: open ones, and those whose end it changes.
 
-    It may tell the end more precisely, or a later one. A fact known to hold after that end is another period: it stays
-    open, and is reported if the call gives no start. A plan is dropped before its day; of several the call has to give
-    the day.
+    It may tell the end more precisely, or another one, unless a newer note told the known one. A fact known to hold
+    after that end is another period: it stays open, and is reported if the call gives no start. A plan is dropped
+    before its day; of several the call has to give the day.
     """
     if parsed.invalid_at is None or parsed.is_correction or parsed.kind not in {"state", "plan"}:
         return Closed()
@@ -83,9 +93,9 @@ def find_closed(
         and fact.kind == parsed.kind
         and (parsed.value is None or same_stated_value(parsed, fact))
     ]
-    again = [fact for fact in alike if _gains_end(parsed, fact, note, zone)]
+    again = [fact for fact in alike if _gains_end(parsed, fact, note, zone, told_at(fact))]
     longer = max((fact for fact in alike if _is_longer(parsed, fact, zone)), key=_invalid_at, default=None)
-    if not again and longer is not None and _may_go_on(parsed, longer, note, zone):
+    if not again and longer is not None and _may_go_on(parsed, longer, note, zone, told_at(longer)):
         again = [longer]
     elif not again and longer is not None and not _starts_anew(longer, note, parsed.invalid_at):
         return Closed(known_over=(longer,))
@@ -100,9 +110,14 @@ def find_closed(
 
 
 def is_other_end(told: DatePeriod, fact: Fact, zone: tzinfo) -> bool:
-    """Whether a told end is another one than the known end of a fact, whatever their precision."""
+    """Whether a told end is another one than the known end of a fact, whatever their precision.
+
+    A day that is included is another end than its beginning.
+    """
     known = end_of_fact(fact, zone)
-    return known is not None and not told.holds(known) and not known.holds(told)
+    if known is None or (told.is_whole_day and fact.invalid_at == told.start):
+        return known is not None
+    return not told.holds(known) and not known.holds(told)
 
 
 def _is_longer(parsed: ParsedFact, fact: Fact, zone: tzinfo) -> bool:
@@ -110,7 +125,7 @@ def _is_longer(parsed: ParsedFact, fact: Fact, zone: tzinfo) -> bool:
     told, known = parsed_end(parsed, zone), end_of_fact(fact, zone)
     if told is None or known is None or fact.voided or (fact.kind == "plan" and not fact.is_open):
         return False
-    if told.end <= known.end or not is_other_end(told, fact, zone):
+    if told.end < known.end or not is_other_end(told, fact, zone):
         return False
     return _may_be_of(parsed, fact, zone) or (
         parsed.valid_at is not None and is_before(parsed.valid_at, first_end_of(fact, zone))
@@ -135,13 +150,13 @@ def _may_be_of(parsed: ParsedFact, fact: Fact, zone: tzinfo) -> bool:
     return parsed.valid_at is None or may_be_same_start(parsed, fact, zone)
 
 
-def _may_go_on(parsed: ParsedFact, fact: Fact, note: datetime, zone: tzinfo) -> bool:
+def _may_go_on(parsed: ParsedFact, fact: Fact, note: datetime, zone: tzinfo, told_at: datetime | None) -> bool:
     """Whether a later end is that of a fact whose end is known, rather than of a return to it.
 
-    It is if the note, no older than the one that first told of the fact, was written before that end, if the end was
+    It is if the note, no older than the one that told the known end, was written before that end, if the end was
     told ahead and nothing has ended the fact since, and if both are over.
     """
-    told_at, end = fact.reference_time, fact.invalid_at
+    end = fact.invalid_at
     if end is None or is_before(note, told_at):
         return False
     if is_before(note, end) or may_be_same_start(parsed, fact, zone):
@@ -155,12 +170,16 @@ def _starts_anew(fact: Fact, note: datetime, end: datetime) -> bool:
     return fact.invalid_at is not None and fact.invalid_at <= note < end
 
 
-def _gains_end(parsed: ParsedFact, fact: Fact, note: datetime, zone: tzinfo) -> bool:
-    """Whether the end that a call gives may be that of a known fact that is open, or known to end later."""
+def _gains_end(parsed: ParsedFact, fact: Fact, note: datetime, zone: tzinfo, told_at: datetime | None) -> bool:
+    """Whether the end that a call gives may be that of a known fact that is open, or known to end later.
+
+    What an older note expected does not count beside an end that was told since.
+    """
     end = closing_end(parsed, fact, note, zone)
     if end is None:
         return False
-    is_endless = fact.is_open and (fact.invalid_at is None or fact.invalid_at > end)
+    is_later = fact.invalid_at is not None and fact.invalid_at > end and not is_before(note, told_at)
+    is_endless = fact.is_open and (fact.invalid_at is None or is_later)
     if fact.kind == "plan":
         is_it = None in (parsed.valid_at, fact.valid_at) or may_be_same_start(parsed, fact, zone)
         return is_endless and is_it

@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time, timezone, tzinfo
 from typing import Any
@@ -19,7 +19,14 @@ from graphiti_pkm.core.facts.statuses import (
     status_key,
     status_word,
 )
-from graphiti_pkm.core.model.date_phrases import Bound, DatePeriod, YearChoice, first_instant, parse_date_phrase
+from graphiti_pkm.core.model.date_phrases import (
+    Bound,
+    DatePeriod,
+    YearChoice,
+    first_instant,
+    parse_date_phrase,
+    parse_end_phrase,
+)
 from graphiti_pkm.core.model.labels import as_label
 from graphiti_pkm.core.model.names import display_name, normalise_name, relation_name
 from graphiti_pkm.core.model.records import CONFIDENTIAL, HAS_GOAL, EpisodeSource, FactKind
@@ -243,7 +250,7 @@ class _Reader:
         start = None
         if due is None:
             start = self._date(given.valid_at, f"{path}.valid_at", given.kind) or self._planned_for(given, value, unit)
-        end = self._date(given.invalid_at, f"{path}.invalid_at", given.kind)
+        end = self._date(given.invalid_at, f"{path}.invalid_at", given.kind, parse_end_phrase)
         return ParsedFact(
             number=number,
             source=source,
@@ -311,9 +318,11 @@ class _Reader:
             return " ".join(part for part in (f"{subject}:", measure, value, unit) if part)
         return fact_text(subject, relation, self._person if target == ME else target, value, unit)
 
-    def _date(self, text: str | None, path: str, kind: FactKind) -> DatePeriod | None:
+    def _date(
+        self, text: str | None, path: str, kind: FactKind, parse: Callable[..., DatePeriod] = parse_date_phrase
+    ) -> DatePeriod | None:
         choice: YearChoice = "future" if kind == "plan" else "past" if kind in {"event", "reading"} else None
-        return parse_date_phrase(text, self._zone, path, self._reference_time, choice) if text else None
+        return parse(text, self._zone, path, self._reference_time, choice) if text else None
 
     def _is_on(self, date: DatePeriod) -> bool:
         """Whether the day of the note lies in a period."""

@@ -265,7 +265,10 @@ class _Finder:
         return [*current, *(fact for fact in all_states if fact not in current and holds_at(fact, parsed.valid_at))]
 
     def _one(self, wanted: str, found: list[Fact]) -> tuple[Fact, ...] | UnresolvedReplacement | None:
-        """The event or reading that a correction refers to, by target, value and date; "current" is the newest."""
+        """The event or reading that a correction refers to, by target, value and date; "current" is the newest.
+
+        A reading of another day is only meant if it is the newest and has the value, so that its date is wrong.
+        """
         parsed = self.parsed
         named = [
             fact
@@ -277,14 +280,15 @@ class _Finder:
             )
         ]
         at_start = [fact for fact in found if self._has_given_start(fact)]
+        if parsed.kind == "reading" and not at_start and (parsed.has_replaces or parsed.valid_at is not None):
+            newest = sorted(found, key=lambda fact: (fact.valid_at or self.now, fact.created_at))[-1:]
+            return tuple(fact for fact in newest if parsed.valid_at is None or fact in named) or None
         meant = (
             [fact for fact in named if fact in at_start]
             or (at_start if parsed.kind == "reading" else [])
             or [*named, *(fact for fact in at_start if fact not in named)]
             or found
         )
-        if meant == found and parsed.has_replaces and parsed.kind == "reading":  # "current", said so
-            meant = sorted(found, key=lambda fact: (fact.valid_at or self.now, fact.created_at))[-1:]
         if len(meant) > 1:
             return UnresolvedReplacement(wanted, "several", tuple(meant))
         return tuple(meant) or None

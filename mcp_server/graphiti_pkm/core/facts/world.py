@@ -16,9 +16,18 @@ class FactWorld:
     Entities, relation and measure of a fact never change, so lookups by them are indexed.
     """
 
-    def __init__(self, known: Iterable[Fact] = (), ended: Mapping[str, Sequence[str]] | None = None) -> None:
-        """``ended``: replaced facts, by the uuid of the fact that replaced them."""
+    def __init__(
+        self,
+        known: Iterable[Fact] = (),
+        ended: Mapping[str, Sequence[str]] | None = None,
+        ends_told: Mapping[str, datetime] | None = None,
+    ) -> None:
+        """``ended``: replaced facts, by the uuid of the fact that replaced them.
+
+        ``ends_told``: when the notes were written that told the known ends of facts.
+        """
         self._ended = ended or {}
+        self._ends_told = ends_told or {}
         self._before = {fact.uuid: fact for fact in known}
         self._known = dict(self._before)
         self._created: dict[str, Fact] = {}
@@ -117,6 +126,13 @@ class FactWorld:
     def ended_by(self, uuid: str) -> list[Fact]:
         """Facts that this fact had replaced before the call."""
         return [self._known[one] for one in self._ended.get(uuid, ()) if one in self._known]
+
+    def end_told_at(self, fact: Fact) -> datetime | None:
+        """When the note was written that told the end of a known fact; None if this call did."""
+        before = self._before.get(fact.uuid)
+        if before is None or before.invalid_at != self.latest(fact).invalid_at:
+            return None
+        return self._ends_told.get(fact.uuid, fact.reference_time)
 
     def series(self, source_uuid: str, measure: str) -> list[Fact]:
         """Readings of one series, ordered by time."""

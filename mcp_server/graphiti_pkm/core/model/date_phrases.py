@@ -55,6 +55,11 @@ WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", 
 """Questions name them in the same words."""
 _FRIDAY = timedelta(days=4)
 _WEEK = timedelta(days=7)
+_MINUTE = timedelta(minutes=1)
+"""How long an instant is that is told to the minute."""
+_BY_DAY = re.compile(r"by [0-9]{4}-[0-9]{2}-[0-9]{2}")
+_WHOLE_DAY = re.compile(r"the end of [0-9]{4}-[0-9]{2}-[0-9]{2}")
+_END_OF = "end of "
 
 MONTH = (
     r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|"
@@ -96,6 +101,16 @@ class DatePeriod(Record):
         """Whether an instant lies within it."""
         return self.start <= at < self.end
 
+    @property
+    def is_day(self) -> bool:
+        """Whether it is one day, rather than an instant or a longer period."""
+        return self.end - self.start > _MINUTE and (self.words is None or bool(_BY_DAY.fullmatch(self.words)))
+
+    @property
+    def is_whole_day(self) -> bool:
+        """Whether it is a day that what ends with it includes."""
+        return self.words is not None and bool(_WHOLE_DAY.fullmatch(self.words))
+
 
 class _Undecided(Exception):
     """The text is understood, but not which date it means."""
@@ -121,6 +136,14 @@ def parse_date_phrase(
     return found
 
 
+def parse_end_phrase(
+    text: str, zone: tzinfo, field: str, reference: datetime | None, choice: YearChoice = None
+) -> DatePeriod:
+    """As ``parse_date_phrase``, of an end: "until 30 April" includes that day, which the day alone does not say."""
+    found = parse_date_phrase(text, zone, field, reference, choice)
+    return _whole_day(found, zone) if found.bound == "through" and found.is_day else found
+
+
 def first_instant(reference: datetime, zone: tzinfo) -> datetime:
     """The first instant of the day from which the words of a note count."""
     return _midnight(_day_of(reference, zone), zone)
@@ -139,7 +162,7 @@ def date_at(at: datetime, words: object, zone: tzinfo, *, is_end: bool = False) 
         if found is not None and (found.has(at) or (is_end and at == found.end)):
             return found
     local = in_zone(at, zone)
-    length = timedelta(days=1) if local.time() == time() else timedelta(minutes=1)
+    length = timedelta(days=1) if local.time() == time() else _MINUTE
     if local.second or local.microsecond:
         length = timedelta(microseconds=1)
     return DatePeriod(start=at, end=shifted(at, length))
@@ -181,6 +204,7 @@ def _told_around(day: date) -> Iterator[str]:
     yield from (f"{one.year:04d}-{one.month:02d}" for one in (day, before))
     days = [(day - timedelta(days=past)).isoformat() for past in range(8) if day.toordinal() > past]
     yield from (f"{part}the week of {one}" for one in days for part in ("", "the end of "))
+    yield from (f"the end of {one}" for one in days[:2])
 
 
 def without_date_words(attributes: Mapping[str, object]) -> dict[str, object]:
@@ -207,7 +231,7 @@ def _read(given: str, zone: tzinfo, reference: datetime | None, choice: YearChoi
     elif choice is None and (is_by or text.startswith(("until ", "till "))):
         choice = "near or future"
     bare = _BEFORE.sub("", plain[3:] if is_by else plain, count=1)
-    found = _iso(bare, zone) or _in_words(text, zone, today, choice)
+    found = _iso(bare, zone) or _in_words(text, zone, today, choice) or _end_of_day(bare, zone, today, choice)
     if found is None:
         return None
     found = found.model_copy(update={"bound": bound})
@@ -227,7 +251,7 @@ def _iso(given: str, zone: tzinfo) -> DatePeriod | None:
 def _end_of(point: TimePoint, zone: tzinfo) -> datetime:
     day = in_zone(point.instant, zone).date()
     if point.precision == "instant":
-        return shifted(point.instant, timedelta(minutes=1))
+        return shifted(point.instant, _MINUTE)
     lengths = {"day": 1, "month": monthrange(day.year, day.month)[1], "year": (date(day.year, 12, 31) - day).days + 1}
     return shifted(_midnight(day, zone), timedelta(days=lengths[point.precision]))
 
@@ -245,6 +269,19 @@ def _in_words(text: str, zone: tzinfo, today: date | None, choice: YearChoice) -
                 (first, after), words = read(match, today, choice)
                 return DatePeriod(start=_midnight(first, zone), end=_midnight(after, zone), words=words)
     return None
+
+
+def _end_of_day(given: str, zone: tzinfo, today: date | None, choice: YearChoice) -> DatePeriod | None:
+    """The end of a day that is told in any form; other periods have forms of their own for their ends."""
+    text = given.lower()
+    if not text.startswith(_END_OF):
+        return None
+    day = _iso(given[len(_END_OF) :], zone) or _in_words(text.removeprefix(_END_OF), zone, today, choice)
+    return _whole_day(day, zone) if day is not None and day.is_day else None
+
+
+def _whole_day(day: DatePeriod, zone: tzinfo) -> DatePeriod:
+    return day.model_copy(update={"words": f"the {_END_OF}{in_zone(day.start, zone).date().isoformat()}"})
 
 
 def _month_day(match: _Match, today: date | None, choice: YearChoice) -> _Read:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from graphiti_pkm.core.facts.goals import outcome_said
+from graphiti_pkm.core.facts.history import to_undo
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact, ParsedRequest
 from graphiti_pkm.core.facts.replacement import as_uuid_prefix
 from graphiti_pkm.core.facts.resolution import PERSON_LABEL, names_given, names_in
@@ -43,6 +44,8 @@ _ENDED_EACH = 20
 _READINGS = 50
 _MEASURES = 200
 _MEASURE_NAMES = 20
+_ENDS = 50
+"""Facts with a known end that a call may give another one."""
 _CAUSES = 10
 """Steps from a fact to what it follows from, in which a circle is looked for."""
 _NEAREST_EACH = 5
@@ -88,6 +91,8 @@ class Snapshot:
     """Pairs of a new and a similar existing relation that lead to different types of targets."""
     ended: Mapping[str, Sequence[str]]
     """Replaced facts, by uuid of the fact that replaced them and that the call may correct or precede."""
+    ends_told: Mapping[str, datetime]
+    """When the notes were written that told the ends of known facts whose ends the call tells."""
     had_names: bool
     """Whether the group had any names before the call."""
 
@@ -146,12 +151,13 @@ class SnapshotReader:
         likely_parts = {word: likely[uuid] for word, uuid in parts.items() if uuid in likely}
         meant = await in_thread(_meant, parsed, likely_parts) if likely_parts else set()
         claimed = await in_thread_if(is_long(parsed), _claimed, group_id, parsed, names)
-        (series, series_names, ended, causes), (unlike, alike, apart) = await asyncio.gather(
+        (series, series_names, ended, causes, ends_told), (unlike, alike, apart) = await asyncio.gather(
             asyncio.gather(
                 reading.series(measures, measure_names),
                 reading.series_names(measures, measure_names, facts),
                 reading.ended_by(facts),
                 reading.causes(facts),
+                reading.ends_told(facts),
             ),
             asyncio.gather(
                 reading.unlike(relations, entities, now),
@@ -183,6 +189,7 @@ class SnapshotReader:
             apart=frozenset(apart),
             unlike=unlike,
             ended={uuid: [one.uuid for one in old] for uuid, old in ended.items()},
+            ends_told=ends_told,
             had_names=len(known) > 0,
         )
 
@@ -278,6 +285,28 @@ class _Reading:
             last = await self.graph.records.get_facts(sorted(uuids), [self.group_id])
             found.update((fact.uuid, fact) for fact in last)
         return list(found.values())
+
+    async def ends_told(self, facts: Sequence[Fact]) -> dict[str, datetime]:
+        """When the notes were written that told the known ends of facts whose ends the call tells.
+
+        An end that was given by hand was told when that was recorded.
+        """
+        told = {(self._uuid(one.source), self._uuid(one.target)) for one in self.parsed.facts if one.invalid_at}
+        known = {one.uuid: one for one in facts if one.invalid_at and (one.source_uuid, one.target_uuid) in told}
+        uuids = list(known)[:_ENDS]
+        if not uuids:
+            return {}
+        events = await self.graph.changes.fact_changes(uuids, [self.group_id], _ENDED_EACH)
+        endings = {uuid: ending for uuid in uuids if (ending := to_undo(events[uuid])) is not None}
+        notes = {
+            uuid: endings[uuid].episode_uuid if uuid in endings else next(iter(known[uuid].episodes), None)
+            for uuid in uuids
+        }
+        wanted = sorted({uuid for uuid in notes.values() if uuid is not None})
+        episodes = {one.uuid: one for one in await self.graph.records.get_episodes(wanted, [self.group_id])}
+        by_note = {uuid: episodes[note].valid_at for uuid, note in notes.items() if note in episodes}
+        by_hand = {uuid: one.recorded_at for uuid, one in endings.items() if one.episode_uuid is None}
+        return by_note | by_hand
 
     async def measure_names(self) -> dict[str, list[str]]:
         """What the measures of the call are called besides, if they were renamed or have aliases."""

@@ -42,7 +42,7 @@ async def told(world: WritingWorld, *facts: dict[str, Any], **fields: Any) -> li
         ({**ACME, "valid_at": "yesterday"}, "from 2026-03-09"),
         ({**ACME, "invalid_at": "by autumn 2027"}, "until autumn 2027, start unknown"),
         ({**ACME, "invalid_at": "until autumn"}, "until autumn 2026, start unknown"),
-        ({**ACME, "invalid_at": "until 31 December"}, "until 2026-12-31, start unknown"),
+        ({**ACME, "invalid_at": "until 31 December"}, "until the end of 2026-12-31, start unknown"),
         ({**ACME, "valid_at": "by 2017-05-03"}, "from 2017-05-03"),
         ({**ACME, "valid_at": "since 2017"}, "from 2017"),
         ({**ACME, "valid_at": "From 2017-05"}, "from 2017-05"),
@@ -82,14 +82,14 @@ async def test_a_date_is_shown_as_told(world: WritingWorld, fact: dict[str, Any]
             "the end of the week of 2026-03-09",
             at(2026, 3, 16),
         ),
-        ("next Friday", "from 2026-03-13", at(2026, 3, 13), "2026-03-13", at(2026, 3, 13)),
-        ("last Friday", "from 2026-03-06", at(2026, 3, 6), "2026-03-06", at(2026, 3, 6)),
+        ("next Friday", "from 2026-03-13", at(2026, 3, 13), "the end of 2026-03-13", at(2026, 3, 14)),
+        ("last Friday", "from 2026-03-06", at(2026, 3, 6), "the end of 2026-03-06", at(2026, 3, 7)),
     ],
 )
 async def test_words_that_count_from_the_note_date_a_start_and_an_end(
     world: WritingWorld, words: str, start: str, begins: datetime, end: str, ends: datetime
 ) -> None:
-    """A told period is ended with its last day; what ends "until Friday" ends as Friday begins, as on any told day."""
+    """A told period is ended with its last day, and so is what ends "until Friday"."""
     assert await told(world, {**ACME, "valid_at": words}, {**BETA, "invalid_at": f"until {words}"}) == [
         start,
         f"until {end}, start unknown",
@@ -105,7 +105,7 @@ async def test_words_that_count_from_the_note_date_a_start_and_an_end(
         ({**TRIP, "valid_at": "on Sunday"}, "planned for 2026-03-15"),
         ({**RUN, "valid_at": "end of last week"}, "at the end of the week of 2026-03-02"),
         ({**ACME, "valid_at": "since Sunday"}, "from 2026-03-08"),
-        ({**ACME, "invalid_at": "until Sunday"}, "until 2026-03-15, start unknown"),
+        ({**ACME, "invalid_at": "until Sunday"}, "until the end of 2026-03-15, start unknown"),
     ],
 )
 async def test_a_weekday_is_read_as_a_day_without_a_year_is(

@@ -6,7 +6,14 @@ from zoneinfo import ZoneInfo
 import pytest
 from tests.builders import at
 
-from graphiti_pkm.core.model.date_phrases import YearChoice, date_at, parse_date_phrase, told_around, words_at
+from graphiti_pkm.core.model.date_phrases import (
+    YearChoice,
+    date_at,
+    parse_date_phrase,
+    parse_end_phrase,
+    told_around,
+    words_at,
+)
 from graphiti_pkm.errors import InvalidInput
 
 TUESDAY = at(2026, 3, 10, 9)
@@ -73,6 +80,9 @@ FORMS = [
     ("until Sunday", at(2026, 3, 15), at(2026, 3, 16), None),
     ("by Sunday", at(2026, 3, 15), at(2026, 3, 16), "by 2026-03-15"),
     ("on Tuesday", at(2026, 3, 10), at(2026, 3, 11), None),
+    ("the end of 14 March", at(2026, 3, 14), at(2026, 3, 15), "the end of 2026-03-14"),
+    ("end of 2026-03-14", at(2026, 3, 14), at(2026, 3, 15), "the end of 2026-03-14"),
+    ("until the end of tomorrow", at(2026, 3, 11), at(2026, 3, 12), "the end of 2026-03-11"),
 ]
 
 YEARS = [
@@ -119,6 +129,8 @@ REFUSED = [
     ("early next week", "is not a date"),
     ("after 2017", "is not a date"),
     ("around 2017", "is not a date"),
+    ("end of 2026-03", "is not a date"),
+    ("end of 2026-03-14T10:00", "is not a date"),
     ("2026-13", "is not a date"),
     ("5/6/2026", "is not a date"),
     ("mai 2017", "is not a date"),
@@ -203,7 +215,7 @@ def test_a_date_holds_a_more_precise_one_within_it() -> None:
     [
         *("2017", "2017-05", "May 2017", "Q3 2026", "1990s", "autumn 2026", "winter 2026/27", "early May 2017"),
         *("late 2017", "the end of March 2026", "the beginning of 2026", "mid summer 2026", "by autumn 2027"),
-        *("the week of 2026-03-04", "the end of the week of 2026-03-09"),
+        *("the week of 2026-03-04", "the end of the week of 2026-03-09", "the end of 2026-03-09"),
     ],
 )
 def test_a_told_period_is_found_by_its_instants_and_its_end(words: str) -> None:
@@ -217,3 +229,20 @@ def test_a_told_period_is_found_by_its_instants_and_its_end(words: str) -> None:
         (period.end + timedelta(minutes=1), False),
     ):
         assert (period in told_around(instant, ZoneInfo("Europe/Oslo"))) == is_around, instant
+
+
+@pytest.mark.parametrize(
+    "text", ["until 14 March", "till March 14", "through 2026-03-14", "by 14 March", "until Saturday"]
+)
+def test_an_end_after_until_includes_its_day(text: str) -> None:
+    end = parse_end_phrase(text, UTC, "invalid_at", TUESDAY, "future")
+    assert (end.start, end.end, end.words) == (at(2026, 3, 14), at(2026, 3, 15), "the end of 2026-03-14")
+    assert end.is_whole_day
+    assert not end.is_day
+
+
+@pytest.mark.parametrize("text", ["14 March", "on 14 March", "2026-03-14", "until 2026-03-14T10:00", "until May"])
+def test_any_other_end_is_read_like_a_start(text: str) -> None:
+    read = parse_date_phrase(text, UTC, "invalid_at", TUESDAY, "future")
+    assert parse_end_phrase(text, UTC, "invalid_at", TUESDAY, "future") == read
+    assert not read.is_whole_day
