@@ -1,9 +1,10 @@
 """Plans what an update changes about an entity: pure, from the request and what was read."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from graphiti_pkm.capabilities.history.requests import UpdateEntity
+from graphiti_pkm.core.facts.history import state_of
 from graphiti_pkm.core.facts.observations import TYPE
 from graphiti_pkm.core.facts.parsed_facts import MAX_NAME, is_me
 from graphiti_pkm.core.model.labels import as_label
@@ -177,18 +178,6 @@ def plan_undo(event: EntityChange, found: Found) -> EntityChange:
         changed,
         state_of(entity, before, **left.model_dump(include=links)),
         state_of(changed, after, **back.model_dump(include=links)),
-    )
-
-
-def state_of(entity: Entity, names: Iterable[Name], **links: Sequence[str]) -> EntityState:
-    """The values of an entity, with those of the links that an update concerns."""
-    return EntityState(
-        name=entity.name,
-        label=entity.label,
-        summary=entity.summary,
-        summary_by_model=entity.summary_by_model,
-        names=tuple(names),
-        **{kind: tuple(uuids) for kind, uuids in links.items()},
     )
 
 

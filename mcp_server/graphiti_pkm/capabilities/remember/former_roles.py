@@ -1,14 +1,83 @@
 """Aliases that are a role ("my coach") of an entity that a write takes that role from."""
 
+from collections.abc import Mapping
+from datetime import datetime
+from uuid import uuid4
+
 from graphiti_pkm.capabilities.remember.attention import AttentionWriter
-from graphiti_pkm.capabilities.remember.write_plan import WritePlan
-from graphiti_pkm.core.facts.roles import role_of
+from graphiti_pkm.capabilities.remember.write_plan import MovedName, WritePlan
+from graphiti_pkm.core.facts import rules
+from graphiti_pkm.core.facts.history import state_of
+from graphiti_pkm.core.facts.resolution import TakenAlias
+from graphiti_pkm.core.facts.roles import Role, role_of
+from graphiti_pkm.core.identity.mentions import NamedIn
 from graphiti_pkm.core.model.answers import Attention
-from graphiti_pkm.core.model.records import Fact
+from graphiti_pkm.core.model.names import name_key
+from graphiti_pkm.core.model.records import Entity, Fact, FactChange, Name
 from graphiti_pkm.core.ports.graph import Graph
 
 _ALIASES = 20
 _MOST_FACTS = 5
+_BETWEEN_EACH = 20
+
+
+async def give_roles(graph: Graph, plan: WritePlan, names: Mapping[str, Name], person: str, now: datetime) -> None:
+    """Give an alias that is a role to whom the write gives that role, once its former holder has it no more.
+
+    ``names``: those that the call uses. Of two who had the role one after the other the caller need not be told that
+    they are two.
+    """
+    group, me = plan.episode.group_id, plan.person_uuid
+    for taken, notice in plan.taken:
+        role, new, former = role_of(taken.alias), taken.wanted_for.entity.uuid, taken.holder_uuid
+        if me is None or role is None or not role.is_mine:
+            continue
+        pairs = [(me, new), (new, me), (me, former), (former, me)]
+        stored = [fact for facts in await graph.facts.facts_between(group, pairs, _BETWEEN_EACH) for fact in facts]
+        facts = {fact.uuid: fact for fact in (*stored, *plan.world.created)}.values()
+        held = [plan.world.latest(fact) for fact in facts if _gives(role, fact, me, person)]
+        own = [fact for fact in held if new in (fact.source_uuid, fact.target_uuid)]
+        others = [fact for fact in held if former in (fact.source_uuid, fact.target_uuid)]
+        has_it, had_it = (any(rules.is_current(fact, now) for fact in each) for each in (own, others))
+        if not (own and others) or has_it == had_it:
+            continue
+        plan.attention.remove(notice)
+        (holder,) = await graph.records.get_entities([former], [group])
+        held_name = names[name_key(group, taken.alias)]
+        await _unlink(graph, plan, holder, held_name)
+        if has_it:
+            _move(plan, taken, holder, held_name)
+
+
+async def _unlink(graph: Graph, plan: WritePlan, holder: Entity, held: Name) -> None:
+    """A note that calls somebody else so does not mention the holder of a name, unless by another one."""
+    aliases = (await graph.records.aliases([holder.uuid], _ALIASES))[holder.uuid]
+    said = NamedIn(plan.episode.content)
+    others = [text for text in (holder.name, *aliases) if name_key(holder.group_id, text) != held.key]
+    if not any(text.lower() in said for text in others):
+        plan.linked = [one for one in plan.linked if one[0] != holder.uuid]
+
+
+def _move(plan: WritePlan, taken: TakenAlias, entity: Entity, held: Name) -> None:
+    """Write the name for its new holder, as an update of the former one."""
+    former, episode = taken.holder_uuid, plan.episode
+    change = FactChange(
+        uuid=str(uuid4()),
+        fact_uuid=former,
+        kind="updated",
+        episode_uuid=episode.uuid,
+        recorded_at=episode.created_at,
+        caller=plan.retirements.caller,
+        entity_before=state_of(entity, (held,)),
+        entity_after=state_of(entity, ()),
+    )
+    plan.moved.append(MovedName(held.model_copy(update={"entity_uuid": taken.wanted_for.entity.uuid}), change))
+    taken.wanted_for.new_aliases[taken.alias] = None
+
+
+def _gives(role: Role, fact: Fact, me: str, person: str) -> bool:
+    """Whether a fact gives or gave somebody the role, even if it turned out to be wrong."""
+    return role.is_held_by(fact.model_copy(update={"voided": False}), me, person)
 
 
 async def report_former_roles(graph: Graph, plan: WritePlan, writer: AttentionWriter, person: str) -> list[Attention]:
@@ -26,13 +95,15 @@ async def report_former_roles(graph: Graph, plan: WritePlan, writer: AttentionWr
     if not ended:
         return []
     aliases = await graph.records.aliases([uuid for uuid, _ in ended], _ALIASES)
+    moved = {one.name.key for one in plan.moved}
     return [
         writer.former_role(alias, (name, uuid), _successor(new, me, uuid), old)
         for (uuid, name), (old, new) in ended.items()
         for alias in aliases.get(uuid, ())
-        if (role := role_of(alias)) is not None
+        if name_key(plan.episode.group_id, alias) not in moved
+        and (role := role_of(alias)) is not None
         and role.is_mine
-        and role.is_held_by(old.model_copy(update={"voided": False}), me, person)
+        and _gives(role, old, me, person)
     ]
 
 

@@ -11,7 +11,7 @@ from graphiti_pkm.capabilities.remember.answer import Linked, write_answer
 from graphiti_pkm.capabilities.remember.attention import AttentionWriter
 from graphiti_pkm.capabilities.remember.corrected_dates import facts_of_same_date
 from graphiti_pkm.capabilities.remember.dropped import follow_corrections, report_dependents
-from graphiti_pkm.capabilities.remember.former_roles import report_former_roles
+from graphiti_pkm.capabilities.remember.former_roles import give_roles, report_former_roles
 from graphiti_pkm.capabilities.remember.write_plan import (
     SameNote,
     WriteContext,
@@ -261,6 +261,8 @@ class Writing:
                     intent = intent.model_copy(update={"extractions": (job,)})
                 shown = await in_thread_if(is_long(parsed), answer.model_dump, mode="json")
                 await self._committer.commit(intent, plan.vectors, digest, shown)
+                if plan.moved:
+                    self._books.forget(group_id)  # the cache adds names only
             except BaseException:
                 self._books.forget(group_id)  # the cache may contain names that were not stored
                 raise
@@ -302,6 +304,7 @@ class Writing:
         plan = await in_thread(plan_write, parsed, spans, at, snapshot, vectors or {}, same_text=same_text)
         plan.attention += await facts_of_same_date(self._graph, plan)
         writer = AttentionWriter(named, settings.zone, now, plan.episode)
+        await give_roles(self._graph, plan, snapshot.names, person, now)
         plan.attention += await report_former_roles(self._graph, plan, writer, person)
         dependents = DependentsReader(self._graph)
         plan.attention += await report_dependents(dependents, plan, writer, now)

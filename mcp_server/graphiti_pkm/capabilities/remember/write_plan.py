@@ -9,7 +9,7 @@ from graphiti_pkm.capabilities.remember.attention import AttentionWriter
 from graphiti_pkm.capabilities.remember.fact_plan import FactContext, FactOutcome, FactPlanner
 from graphiti_pkm.capabilities.remember.retirement import Retirements
 from graphiti_pkm.core.facts.parsed_facts import ParsedRequest
-from graphiti_pkm.core.facts.resolution import Resolution, Resolved
+from graphiti_pkm.core.facts.resolution import Resolution, Resolved, TakenAlias
 from graphiti_pkm.core.facts.world import FactWorld
 from graphiti_pkm.core.identity.name_parts import may_be_one, reads_as_name
 from graphiti_pkm.core.identity.spelling import same_digits
@@ -21,6 +21,7 @@ from graphiti_pkm.core.model.records import (
     Episode,
     ExtractJob,
     Fact,
+    FactChange,
     Job,
     Mention,
     Name,
@@ -67,6 +68,14 @@ class WriteContext:
     """Whether the caller may delete episodes, which some advice asks for."""
 
 
+@dataclass(frozen=True)
+class MovedName:
+    """A name that goes from one entity to another, with the update of the one that loses it."""
+
+    name: Name
+    change: FactChange
+
+
 @dataclass
 class WritePlan:
     """What one call stores and answers, except for links from earlier episodes."""
@@ -82,6 +91,9 @@ class WritePlan:
     passages: list[Passage]
     writer: AttentionWriter
     person_uuid: str | None
+    taken: list[tuple[TakenAlias, Attention]] = field(default_factory=list)
+    """Aliases that belong to other entities, with the notice of each."""
+    moved: list[MovedName] = field(default_factory=list)
     vectors: Vectors = field(default_factory=dict)
 
     @property
@@ -107,12 +119,12 @@ class WritePlan:
             recorded_at=episode.created_at,
             episodes=(episode,),
             entities=tuple(one.entity for one in self.resolved if one.is_new or one.is_changed),
-            names=tuple(self.new_names),
+            names=(*self.new_names, *(one.name for one in self.moved)),
             facts=self.world.created,
             fact_updates=self.world.updates,
             mentions=(*own, *mentions),
             passages=tuple(self.passages),
-            changes=tuple(self.retirements.changes),
+            changes=(*self.retirements.changes, *(one.change for one in self.moved)),
             corrected_episodes=tuple(self.retirements.corrected_episodes),
             jobs=(*embedding, *jobs),
             steering=parsed.steering,
@@ -195,6 +207,7 @@ def plan_write(
     resolved = resolution.all
     named = {one.entity.uuid for one in resolved}
     linked = [(uuid, snapshot.known.name_of(uuid) or "") for uuid in snapshot.mentioned - named]
+    taken = _taken(resolution, snapshot, writer, episode.uuid)
     plan = WritePlan(
         episode=episode,
         resolved=resolved,
@@ -202,10 +215,11 @@ def plan_write(
         facts=planner.outcome,
         retirements=planner.retirements,
         world=world,
-        attention=[*planner.outcome.attention, *_about_names(resolution, snapshot, writer, episode.uuid)],
+        attention=[*planner.outcome.attention, *_about_names(resolution, snapshot, writer, episode.uuid, taken)],
         passages=[Passage(uuid=new_uuid(), episode_uuid=episode.uuid, **span.model_dump()) for span in spans],
         writer=writer,
         person_uuid=resolution.person_uuid,
+        taken=taken,
     )
     if same_text is not None:
         extra = _adds_nothing(parsed, plan, same_text)
@@ -258,37 +272,49 @@ def _vectors_of(plan: WritePlan, vectors: Mapping[str, Vector]) -> Vectors:
     return {uuid: vectors[text] for uuid, text in texts.items() if text in vectors}
 
 
-def _about_names(
+def _taken(
     resolution: Resolution, snapshot: Snapshot, writer: AttentionWriter, episode_uuid: str
-) -> list[Attention]:
-    named = {one.entity.uuid for one in resolution.all}
-    attention = []
-    undeclared = []
+) -> list[tuple[TakenAlias, Attention]]:
+    """Each alias of another entity once, unless the two are known not to be the same."""
     taken = {
         (one.alias, one.wanted_for.entity.uuid, one.holder_uuid): one
         for one in resolution.taken
         if in_order(one.wanted_for.entity.uuid, one.holder_uuid) not in snapshot.apart
     }
+    names = {one.entity.uuid: one.entity.name for one in resolution.all}
+
+    def notice(alias: TakenAlias) -> Attention:
+        holder = names.get(alias.holder_uuid) or snapshot.known.name_of(alias.holder_uuid) or alias.alias
+        is_new = alias.wanted_for.is_new and alias.holder_uuid not in names
+        wanted_for = alias.wanted_for.entity
+        return writer.alias_taken(alias.alias, wanted_for, (holder, alias.holder_uuid), episode_uuid, is_new=is_new)
+
+    return [(alias, notice(alias)) for alias in taken.values()]
+
+
+def _about_names(
+    resolution: Resolution,
+    snapshot: Snapshot,
+    writer: AttentionWriter,
+    episode_uuid: str,
+    taken: Sequence[tuple[TakenAlias, Attention]],
+) -> list[Attention]:
+    named = {one.entity.uuid for one in resolution.all}
+    attention = []
+    undeclared = []
     for one in resolution.all:
         if not one.is_new or one.is_derived or one.entity.uuid == resolution.person_uuid:
             continue
-        holders = {holder for _, wanted_for, holder in taken if wanted_for == one.entity.uuid}
+        holders = {alias.holder_uuid for alias, _ in taken if alias.wanted_for.entity.uuid == one.entity.uuid}
         similar = _similar(one.entity, snapshot, named | holders)
         if similar:
             attention.append(writer.similar_existing(one.entity.name, episode_uuid, similar))
         elif not one.is_declared and not one.is_old and reads_as_name(one.entity.name):
             undeclared.append(one.entity.name)
-    names = {one.entity.uuid: one.entity.name for one in resolution.all}
-    for alias in taken.values():
-        holder = names.get(alias.holder_uuid) or snapshot.known.name_of(alias.holder_uuid) or alias.alias
-        is_new = alias.wanted_for.is_new and alias.holder_uuid not in names
-        wanted_for = alias.wanted_for.entity
-        attention.append(
-            writer.alias_taken(alias.alias, wanted_for, (holder, alias.holder_uuid), episode_uuid, is_new=is_new)
-        )
+    attention += [notice for _, notice in taken]
     if undeclared:
         attention.append(writer.undeclared(undeclared))
-    parts = {word: (snapshot.entities[uuid].name, uuid) for word, uuid in snapshot.parts.items() if uuid not in names}
+    parts = {word: (snapshot.entities[uuid].name, uuid) for word, uuid in snapshot.parts.items() if uuid not in named}
     if parts:
         attention.append(writer.part_of_name(parts))
     if snapshot.shared:

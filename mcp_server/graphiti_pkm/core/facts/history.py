@@ -5,7 +5,16 @@ from datetime import datetime, timedelta
 
 from graphiti_pkm.core.facts.statuses import OUTCOMES, class_of_status, status_of_fact
 from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS
-from graphiti_pkm.core.model.records import ChangeKind, EntityState, Fact, FactChange, PlanOutcome, RecordedChange
+from graphiti_pkm.core.model.records import (
+    ChangeKind,
+    Entity,
+    EntityState,
+    Fact,
+    FactChange,
+    Name,
+    PlanOutcome,
+    RecordedChange,
+)
 
 MOST_EVENTS = 200
 """How many events of one fact are read; a fact has only a few."""
@@ -95,6 +104,18 @@ def known_state(events: Iterable[RecordedChange], at: datetime) -> EntityState |
             break
         state = event.entity_before or state
     return state
+
+
+def state_of(entity: Entity, names: Iterable[Name], **links: Sequence[str]) -> EntityState:
+    """The values of an entity, with those of the names and links that an update concerns."""
+    return EntityState(
+        name=entity.name,
+        label=entity.label,
+        summary=entity.summary,
+        summary_by_model=entity.summary_by_model,
+        names=tuple(names),
+        **{kind: tuple(uuids) for kind, uuids in links.items()},
+    )
 
 
 def outcome_of(plan: Fact, by: Fact | None) -> PlanOutcome:
