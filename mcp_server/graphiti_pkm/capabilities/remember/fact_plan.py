@@ -1,6 +1,6 @@
 """Plans the facts of one call in order: created, recorded again, ended, corrected."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
@@ -107,12 +107,13 @@ class FactPlanner:
             is_measure=parsed.is_named,
         ).entity
         pool = self._pool(parsed, source.uuid)
+        parsed = endings.in_known_year(parsed, target.uuid, pool, self._at.reference_time)
         replaced = self._replaced(parsed, source.uuid, target.uuid, pool)
         statuses = [*rules.other_statuses(parsed, pool), *goals.with_other_deadline(parsed, target.uuid, pool)]
         first_instant = parsed.valid_at
         parsed = self._placed(parsed, replaced, statuses)
         if parsed.valid_at is not None and parsed.valid_at != first_instant:
-            replaced = replace(replaced, facts=_holding_on(replaced.facts, parsed.valid_at))
+            replaced = replace(replaced, facts=rules.holding_on(replaced.facts, parsed.valid_at))
         validity, reference_time = self._validity(parsed, replaced, pool, statuses)
         chosen = [*replaced.guessed, *self._still(statuses, validity.valid_at)]
         gone = {fact.uuid for fact in (*replaced.facts, *chosen)}
@@ -588,11 +589,6 @@ class FactPlanner:
                 confidential=True if is_marked or is_inherited else None,
             )
         )
-
-
-def _holding_on(facts: Iterable[Fact], at: datetime) -> tuple[Fact, ...]:
-    """Those of the facts that had not ended by an instant."""
-    return tuple(fact for fact in facts if fact.invalid_at is None or fact.invalid_at > at)
 
 
 def _shown(fact: Fact) -> tuple[object, ...]:

@@ -1,8 +1,8 @@
 """When a fact ends whose end a call tells, and which known facts that end belongs to. Pure functions over records."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta, tzinfo
 from typing import TypeAlias
 
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact
@@ -24,8 +24,24 @@ from graphiti_pkm.core.model.records import HAS_GOAL, Fact
 ToldAt: TypeAlias = Callable[[Fact], datetime | None]
 """When the note was written that told the known end of a fact."""
 
+_HALF_A_YEAR = timedelta(days=183)
 _WHOLE = "the end of "
 """An end told as this is the end of its period."""
+
+
+def in_known_year(parsed: ParsedFact, target_uuid: str, candidates: Iterable[Fact], note: datetime) -> ParsedFact:
+    """The call with an end whose year it leaves open in the year in which the same is known to have ended.
+
+    What ended this June was there until 30 May, not until the next; what ended years ago may be there again.
+    """
+    earlier = parsed.earlier_end
+    if earlier is None:
+        return parsed
+    alike = [fact for fact in candidates if _is_alike(parsed, fact, target_uuid) and not fact.voided]
+    ends = [fact.invalid_at for fact in alike if fact.invalid_at is not None and fact.invalid_at <= note]
+    if len(ends) < len(alike) or not any(abs(end - earlier.end) < _HALF_A_YEAR for end in ends):
+        return parsed
+    return replace(parsed, invalid_at=earlier.start, end_words=earlier.words, earlier_end=None)
 
 
 def placed_end(parsed: ParsedFact, start: datetime | None, note: datetime, zone: tzinfo) -> datetime | None:
@@ -86,13 +102,7 @@ def find_closed(
         return Closed()
     if parsed.kind == "state" and parsed.valid_at is not None and parsed.valid_at >= parsed.invalid_at:
         return Closed()
-    alike = [
-        fact
-        for fact in candidates
-        if fact.target_uuid == target_uuid
-        and fact.kind == parsed.kind
-        and (parsed.value is None or same_stated_value(parsed, fact))
-    ]
+    alike = [fact for fact in candidates if _is_alike(parsed, fact, target_uuid)]
     again = [fact for fact in alike if _gains_end(parsed, fact, note, zone, told_at(fact))]
     longer = max((fact for fact in alike if _is_longer(parsed, fact, zone)), key=_invalid_at, default=None)
     if not again and longer is not None and _may_go_on(parsed, longer, note, zone, told_at(longer)):
@@ -118,6 +128,12 @@ def is_other_end(told: DatePeriod, fact: Fact, zone: tzinfo) -> bool:
     if known is None or (told.is_whole_day and fact.invalid_at == told.start):
         return known is not None
     return not told.holds(known) and not known.holds(told)
+
+
+def _is_alike(parsed: ParsedFact, fact: Fact, target_uuid: str) -> bool:
+    """Whether a known fact says what a call says, as far as it gives a value."""
+    is_of_kind = fact.target_uuid == target_uuid and fact.kind == parsed.kind
+    return is_of_kind and (parsed.value is None or same_stated_value(parsed, fact))
 
 
 def _is_longer(parsed: ParsedFact, fact: Fact, zone: tzinfo) -> bool:

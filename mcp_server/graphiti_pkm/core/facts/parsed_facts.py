@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time, timezone, tzinfo
 from typing import Any
@@ -19,6 +19,7 @@ from graphiti_pkm.core.facts.statuses import (
     status_key,
     status_word,
 )
+from graphiti_pkm.core.identity.relation_kinds import is_past, may_be_past
 from graphiti_pkm.core.model.date_phrases import (
     Bound,
     DatePeriod,
@@ -46,6 +47,8 @@ _STATUS = "status"
 _SELF_WORDS = frozenset({"me", "i", "user", "theuser", "myself"})
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{32}")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_YEARS: Mapping[FactKind, YearChoice] = {"plan": "future", "event": "past", "reading": "past"}
+"""Which year to assume for a date without one."""
 _BEFORE_NOUN = re.compile(r"(?:HAS|HAVE|HAD|IS|ARE|WAS|WERE|GOT)_(?:(?:A|AN|THE)_)?(?=.)")
 
 
@@ -88,6 +91,8 @@ class ParsedFact:
     """How the start was told, if less precisely than a day."""
     end_words: str | None = None
     end_bound: Bound = None
+    earlier_end: DatePeriod | None = None
+    """Of an end without a year that was read as the next such date: the last one."""
     ends_on_its_day: bool = False
     """Whether the note was written in the period of the end, by the day of the place where it was written."""
     is_status: bool = False
@@ -235,7 +240,8 @@ class _Reader:
         value, unit = _value(given.value, f"{path}.value"), _short(given.unit, f"{path}.unit")
         deadline = self._deadline(given, relation, value, unit)
         due = self._due(given, relation, value, unit)
-        if (by := deadline or due) is not None:
+        due_end = None if due else self._due_end(given, relation, value, unit)
+        if (by := deadline or due or due_end) is not None:
             value = _as_told(by, value, self._zone)
         status = _status(given, relation, value, target)
         if status is not None:
@@ -250,7 +256,7 @@ class _Reader:
         start = None
         if due is None:
             start = self._date(given.valid_at, f"{path}.valid_at", given.kind) or self._planned_for(given, value, unit)
-        end = self._date(given.invalid_at, f"{path}.invalid_at", given.kind, parse_end_phrase)
+        end = None if due_end else self._end(given.invalid_at, f"{path}.invalid_at", given.kind, relation)
         return ParsedFact(
             number=number,
             source=source,
@@ -269,6 +275,7 @@ class _Reader:
             start_words=_words(start, given.kind),
             end_words=_words(end),
             end_bound=end.bound if end else None,
+            earlier_end=self._earlier(end, given.invalid_at, f"{path}.invalid_at", given.kind),
             ends_on_its_day=end is not None and self._is_on(end),
             replaces=_replaces(given, path),
             has_replaces=bool(given.replaces),
@@ -318,11 +325,21 @@ class _Reader:
             return " ".join(part for part in (f"{subject}:", measure, value, unit) if part)
         return fact_text(subject, relation, self._person if target == ME else target, value, unit)
 
-    def _date(
-        self, text: str | None, path: str, kind: FactKind, parse: Callable[..., DatePeriod] = parse_date_phrase
-    ) -> DatePeriod | None:
-        choice: YearChoice = "future" if kind == "plan" else "past" if kind in {"event", "reading"} else None
-        return parse(text, self._zone, path, self._reference_time, choice) if text else None
+    def _date(self, text: str | None, path: str, kind: FactKind) -> DatePeriod | None:
+        return parse_date_phrase(text, self._zone, path, self._reference_time, _YEARS.get(kind)) if text else None
+
+    def _end(self, text: str | None, path: str, kind: FactKind, relation: str) -> DatePeriod | None:
+        """An end; "until May" is no May to come of what was, and is not guessed of what may be past or present."""
+        choice = _YEARS.get(kind)
+        if kind == "state":
+            choice = "past" if is_past(relation) else "near" if may_be_past(relation) else None
+        return parse_end_phrase(text, self._zone, path, self._reference_time, choice) if text else None
+
+    def _earlier(self, end: DatePeriod | None, text: str | None, path: str, kind: FactKind) -> DatePeriod | None:
+        if end is None or text is None or kind != "state":
+            return None
+        last = parse_end_phrase(text, self._zone, path, self._reference_time, "past")
+        return last.model_copy(update={"words": _words(last)}) if last.start < end.start else None
 
     def _is_on(self, date: DatePeriod) -> bool:
         """Whether the day of the note lies in a period."""
@@ -357,6 +374,17 @@ class _Reader:
             return None
         is_ahead = self._reference_time is not None and found.start > self._reference_time
         return found if given.valid_at.strip().lower().startswith("by ") or is_ahead else None
+
+    def _due_end(self, given: FactInput, relation: str, value: str | None, unit: str | None) -> DatePeriod | None:
+        """When a goal is due whose deadline was told as an end that lies ahead: nobody says that it ends then."""
+        at, end = self._reference_time, given.invalid_at
+        if relation != HAS_GOAL or given.kind != "state" or end is None or at is None or (value, unit) != (None, None):
+            return None
+        try:
+            found = parse_date_phrase(end, self._zone, "invalid_at", at, "future")
+        except InvalidInput:
+            return None
+        return found if found.start > at or (found.words is not None and found.end > at) else None
 
     def _name(self, text: str, path: str) -> str:
         name = _name(text, path)

@@ -35,6 +35,11 @@ class Validity:
     is_empty: bool = False
 
 
+def holding_on(facts: Iterable[Fact], at: datetime) -> tuple[Fact, ...]:
+    """Those of the facts that had not ended by an instant."""
+    return tuple(fact for fact in facts if fact.invalid_at is None or fact.invalid_at > at)
+
+
 def placed_start(parsed: ParsedFact, before: Iterable[Fact], note: datetime, zone: tzinfo) -> datetime | None:
     """The start to store: of a told period the first instant that is after the starts of what the state follows.
 

@@ -6,6 +6,7 @@ from graphiti_pkm.core.identity.spelling import same_relation, stems
 from graphiti_pkm.core.model.names import words_of
 
 _AUXILIARIES = words_of("is was are were be been being has had have gets got")
+_PAST = words_of("was were had")
 _ONE_PLACE = words_of(
     """lives live reside resides living based located situated hosted stored written implemented deployed enrolled born
     stationed registered settled kept sits moved headquartered"""
@@ -54,6 +55,17 @@ def has_single_target(relation: str) -> bool:
         or (first in _ONE_TO and last == "to")
         or (first in _ONE_DATE and last in {"on", "for", "by", "at", "date"})
     )
+
+
+def is_past(relation: str) -> bool:
+    """Whether a relation says what was: WAS_IN, HAD_PASS."""
+    return relation.lower().split("_")[0] in _PAST
+
+
+def may_be_past(relation: str) -> bool:
+    """Whether the form of the verb leaves open if it was or is: WORKED_AT, BASED_IN; not COACHED_BY."""
+    words = relation.lower().split("_")
+    return words[0].endswith("ed") and words[-1] != "by"
 
 
 def may_mean_same(sent: str, known: str) -> bool:

@@ -19,9 +19,9 @@ from graphiti_pkm.errors import InvalidInput
 START_WORDS, END_WORDS = "told_start", "told_end"
 """Attributes of a fact: the words of its start and end, where these are less precise than a day."""
 
-YearChoice: TypeAlias = Literal["past", "future", "near or future"] | None
-"""Which year to assume for a date without one: the past one for what happened, the next one for plans; "near or
-future": the next one, unless only the past one is near to the note."""
+YearChoice: TypeAlias = Literal["past", "future", "near", "near or future"] | None
+"""Which year to assume for a date without one: the past one for what happened, the next one for plans; "near": the
+only one that is near to the note; "near or future": else the next one. None: as the words say, else "near"."""
 
 Bound: TypeAlias = Literal["through", "within"] | None
 """What words say of an end in a period: "until March" is through it, "in March" and "this month" are within it."""
