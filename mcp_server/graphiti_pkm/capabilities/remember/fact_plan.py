@@ -190,7 +190,9 @@ class FactPlanner:
         rivals = self._world.into(target_uuid, parsed.relation, not_from=source_uuid) if parsed.has_target else []
         placed = {fact.uuid for fact in rivals if self._world.is_new(fact.uuid) or self._is_placed(fact)}
         others = self._world.facts_at(source_uuid, target_uuid if has_exclusive_target(parsed.relation) else None)
-        ends, around = Ends(source_uuid, target_uuid), ReplacementPool(pools, rivals, by_uuid, others, placed)
+        turned = self._relations.inverse(parsed.relation) if parsed.has_target and parsed.kind == "state" else ()
+        inverse = [fact for one in turned for fact in self._world.into(source_uuid, one, not_from=target_uuid)]
+        ends, around = Ends(source_uuid, target_uuid), ReplacementPool(pools, rivals, by_uuid, others, placed, inverse)
         known, at = self._resolution.known, self._at
         return find_replaced(parsed, ends, around, known, self._is_said, at.reference_time, at.now, at.zone)
 

@@ -38,7 +38,8 @@ class ReplacementPool:
     newest first. ``rivals``: facts of other sources with the same relation and target, since one source may take the
     place of another: Tom manages me, no longer Maria. ``by_uuid``: facts whose uuids ``replaces`` may name. ``others``:
     facts with these entities, or those that ``replaces`` may name, under any relation. ``placed``: uuids of rivals that
-    the call itself mentions, or whose sources it gives something else.
+    the call itself mentions, or whose sources it gives something else. ``inverse``: facts into the source that say from
+    the other end what the call says.
     """
 
     pools: Sequence[Sequence[Fact]]
@@ -46,6 +47,7 @@ class ReplacementPool:
     by_uuid: Sequence[Fact] = ()
     others: Sequence[Fact] = ()
     placed: Collection[str] = ()
+    inverse: Sequence[Fact] = ()
 
 
 @dataclass(frozen=True)

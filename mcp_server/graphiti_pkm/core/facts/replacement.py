@@ -174,10 +174,13 @@ class _Finder:
             return UnresolvedReplacement(wanted, "ends_nothing", self._readings(wanted, pool))
         if is_current_word(wanted):
             return self._current(wanted, pool)
-        named = self._named(wanted, pool)
+        named, turned = self._named(wanted, pool), self._inverse(wanted)
         if not named:
-            return None
-        return self._chosen(wanted, named)
+            return self._chosen(wanted, turned) if turned else None
+        chosen = self._chosen(wanted, named)
+        if isinstance(chosen, UnresolvedReplacement) or not chosen:
+            return chosen
+        return (*chosen, *(fact for fact in turned if fact.kind == "state" and still_holds(fact, self.now)))
 
     def by_other_relations(
         self, wanted: str, found: tuple[Fact, ...] | UnresolvedReplacement | None
@@ -210,6 +213,7 @@ class _Finder:
             current = self._narrowed(current, [fact for fact in others if fact.kind == kind and not fact.voided])
         moved = [fact for fact in current if fact.target_uuid != self.ends.target_uuid]
         rivals = self._open_rivals() if moved or not current else []
+        rivals += [] if current else [fact for fact in self.around.inverse if is_current(fact, self.now)]
         if current:  # one of its own: what the call does with the others is reported
             rivals = [fact for fact in rivals if fact.uuid not in self.around.placed]
         if rivals:
@@ -316,6 +320,15 @@ class _Finder:
         ] + [
             fact
             for fact in self.around.rivals
+            if not fact.voided and (fact.source_uuid == entity_uuid or normalise_name(fact.source_name) == name)
+        ]
+
+    def _inverse(self, wanted: str) -> list[Fact]:
+        """Facts of the named entity that say from the other end what the call says."""
+        entity_uuid, name = self.known(wanted), normalise_name(wanted)
+        return [
+            fact
+            for fact in self.around.inverse
             if not fact.voided and (fact.source_uuid == entity_uuid or normalise_name(fact.source_name) == name)
         ]
 

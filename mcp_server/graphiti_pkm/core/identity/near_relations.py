@@ -2,10 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
+from graphiti_pkm.core.identity.relation_kinds import direction_of
 from graphiti_pkm.core.identity.spelling import digits_in, measure_form, relation_form, stems, typos_allowed
 from graphiti_pkm.core.model.names import normalise_name
 
@@ -47,6 +49,25 @@ class Relations(Mapping[str, int]):
         self._compare(relation)
         found = self._near[relation]
         return [other for other in found if other not in _NEVER_PLANNED] if is_plan else list(found)
+
+    def inverse(self, relation: str) -> list[str]:
+        """Those that say the same from the other end of a fact, as stored: HAS_COACH and COACHED_BY for COACHES."""
+        told = direction_of(relation)
+        if told is None:
+            return []
+        is_of_source, words = told
+        return list(
+            dict.fromkeys(other for word in sorted(words) for other in self._ends.get((not is_of_source, word), ()))
+        )
+
+    @cached_property
+    def _ends(self) -> dict[tuple[bool, str], list[str]]:
+        found: defaultdict[tuple[bool, str], list[str]] = defaultdict(list)
+        for relation in self._uses:
+            is_of_source, words = direction_of(relation) or (False, set[str]())
+            for word in words:
+                found[is_of_source, word].append(relation)
+        return dict(found)
 
     def spelling_variants(self, relation: str) -> set[str]:
         """Variants that differ only by a typo or an ending, not by a word such as AT or WITH."""

@@ -7,6 +7,9 @@ from graphiti_pkm.core.model.names import words_of
 
 _AUXILIARIES = words_of("is was are were be been being has had have gets got")
 _PAST = words_of("was were had")
+_HAVING = words_of("has have had")
+_LITTLE_WORDS = words_of("a an the my of by")
+_AGENTS = ("er", "or")
 _ONE_PLACE = words_of(
     """lives live reside resides living based located situated hosted stored written implemented deployed enrolled born
     stationed registered settled kept sits moved headquartered"""
@@ -66,6 +69,19 @@ def may_be_past(relation: str) -> bool:
     """Whether the form of the verb leaves open if it was or is: WORKED_AT, BASED_IN; not COACHED_BY."""
     words = relation.lower().split("_")
     return words[0].endswith("ed") and words[-1] != "by"
+
+
+def direction_of(relation: str) -> tuple[bool, set[str]] | None:
+    """Whether a relation of one word says what its source has or is subject to, and the word without its endings.
+
+    COACHES and HAS_COACH or COACHED_BY differ in the first and share the second: they say the same from two ends.
+    """
+    words = relation.lower().split("_")
+    said = [word for word in words if word not in _AUXILIARIES | _LITTLE_WORDS]
+    if len(said) != 1:
+        return None
+    bare = said[0][:-2] if said[0].endswith(_AGENTS) else said[0]
+    return words[0] in _HAVING or words[-1] == "by", {*stems(said[0]), *stems(bare)}
 
 
 def may_mean_same(sent: str, known: str) -> bool:

@@ -261,6 +261,9 @@ class _Reading:
             near = relations.near(fact.relation, is_plan=False) if fact.replaces else []
             related = replaceable if fact.replaces else conflicting
             related.update(dict.fromkeys((source, relation) for relation in (*same, *near)))
+            if fact.replaces and fact.has_target and (inverse := relations.inverse(fact.relation)):
+                rivals[source, tuple(inverse)] = None
+                between.update({(old, source): None for text in fact.replaces if (old := self._uuid(text))})
             ends = (target, *map(self._uuid, fact.replaces))
             between.update({(source, end): None for end in ends if end is not None})
         named = [text for fact in self.parsed.facts for text in (*fact.replaces, fact.because_of or "")]
