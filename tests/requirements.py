@@ -21,8 +21,8 @@ ROWS: frozenset[str] = frozenset(
     + _rows("E-", range(1, 6), 8, 9, 10, 13, 37, 40, 44, 46, 93, 95, range(101, 106))  # what scratch graphs are for
     + _rows("G-", range(1, 73), 74, 75, 77, 78, range(79, 84))
     + _rows("M-", range(6, 10), 13, 14, 40, range(70, 74), range(80, 98), 101)
-    + _rows("C", 16, range(17, 23), 24, 25, 27, 28, 31, 41, range(43, 46), range(51, 57))
-    + _rows("K-", range(1, 5), range(7, 12), 15, 24, 48, 49, 50, 89, 90)
+    + _rows("C", 16, range(17, 23), 24, 25, 27, 28, 31, 41, range(43, 47), range(51, 57))
+    + _rows("K-", range(1, 6), range(7, 12), 15, 24, 48, 49, 50, 89, 90, 96)
     + _rows("E-", 11, 12, 14, 15, 32, 50, range(67, 74), 75, 94, 97)  # analyses
     + _rows("M-", range(1, 6), 10, 11, 12, range(15, 34))  # projects
     + _rows("M-", range(34, 40), range(41, 60))
@@ -503,6 +503,10 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
     "protocol/test_stdio.py": {
         "test_each_request_is_answered_although_one_holds_half_a_surrogate_pair": "T37",
     },
+    "unit/capabilities/curation/test_merging.py": {
+        "test_facts_mentions_and_names_move_and_undoing_gives_all_of_it_back": "C46",
+        "test_of_two_agents_with_a_preview_the_second_gets_a_conflict": "K-96",
+    },
     "unit/capabilities/curation/test_similar.py": {
         "test_a_pair_above_the_threshold_is_flagged_once_with_its_similarity": "K-90",
         "test_names_alone_do_not_make_a_pair_nor_do_entities_of_other_types": "T90",
@@ -514,6 +518,7 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
     "protocol/test_curation.py": {
         "test_a_librarian_flags_lists_and_clears_and_a_contributor_may_not": "K-48 K-89",
         "test_what_cannot_be_is_refused_and_named": "K-24",
+        "test_a_librarian_merges_and_undoes_it": "K-05",
     },
     "protocol/test_tiers.py": {
         "test_a_tier_is_shown_and_may_call_its_tools_and_no_others": "K-01",

@@ -146,6 +146,8 @@ def arguments_of(tool: str, own: Records) -> dict[str, Any]:
         "list_flagged": {"limit": 1, "group_ids": own.group},
         "set_confidence": {"entity_uuid": entity, "confidence": 0.5, "reason": "so it is"},
         "flag_similar_entities": {"limit": 1, "threshold": 0.1},
+        "merge_entities": {"keep_uuid": entity, "remove_uuid": entity, "reason": "so it is"},
+        "unmerge_entities": {"remove_uuid": entity, "reason": "so it is"},
         "get_quality_report": {"group_ids": own.group},
         **scratch_arguments(entity),
     }[tool]

@@ -8,6 +8,7 @@ from tests.fakes import refusals
 from tests.fakes.changes import FakeChangeLists, FakeChanges
 from tests.fakes.curation import FakeCuration, add_qualities, delete_qualities, forget_qualities
 from tests.fakes.embeddings import FakeEmbeddings, give
+from tests.fakes.merging import FakeMerging, begin_merge, delete_merges, finish_merge, forget_merges
 from tests.fakes.neighbours import FakeNeighbours
 from tests.fakes.observations import FakeObservations
 from tests.fakes.part import FakePart
@@ -42,6 +43,7 @@ from graphiti_pkm.storage.graph.graph_part import GraphPart
 from graphiti_pkm.storage.graph.parts.change_lists import ChangeLists
 from graphiti_pkm.storage.graph.parts.communities import Communities
 from graphiti_pkm.storage.graph.parts.curation import Curation
+from graphiti_pkm.storage.graph.parts.merging import CypherMerging
 from graphiti_pkm.storage.graph.parts.neighbours import Neighbours
 from graphiti_pkm.storage.graph.parts.observations import Observations
 from graphiti_pkm.storage.graph.parts.projects import Projects
@@ -58,6 +60,7 @@ PARTS: Mapping[object, type[FakePart]] = {
     Observations: FakeObservations,
     Projects: FakeProjects,
     Curation: FakeCuration,
+    CypherMerging: FakeMerging,
 }
 """Which fake stands for a part that a capability makes."""
 
@@ -160,10 +163,12 @@ class FakeGraph:
                 raise error
             _add_facts(db, intent, vectors)
             _add_around_episodes(db, intent, vectors)
+            finish_merge(db, intent)
             give(db, intent.new_vectors or NewVectors(), vectors)
             add_sagas(db, intent, vectors)
             _forget(db, intent.forgets or Forgetting())
             _forget_updates(db, intent)
+            forget_merges(db, intent)
             if self.server is not None:
                 share(db, intent, self.server)
             _delete(db, intent.deletions)
@@ -211,9 +216,11 @@ def _add_nodes(db: Tables, intent: WriteIntent, vectors: Vectors) -> None:
         confidential = episode.confidential or (known is not None and known.confidential)
         kept = {"corrected": corrected, "confidential": confidential}
         db.episodes[episode.uuid] = episode.model_copy(update=kept)
+    begin_merge(db, intent)
     for entity in intent.entities:
-        db.entities[entity.uuid] = entity
-        _keep_vector(db, entity.uuid, vectors)
+        if entity.uuid not in db.former:
+            db.entities[entity.uuid] = entity
+            _keep_vector(db, entity.uuid, vectors)
     add_projects(db, intent)
     add_qualities(db, intent)
     for change in intent.changes:
@@ -222,7 +229,8 @@ def _add_nodes(db: Tables, intent: WriteIntent, vectors: Vectors) -> None:
                 del db.names[name.key]
                 db.book_versions[name.group_id] = next(db.versions)
     for name in intent.names:
-        _claim(db, name)
+        if name.entity_uuid not in db.former:
+            _claim(db, name)
 
 
 _KEPT = ("quote", "quote_start", "quote_end", "quote_episode_uuid", "reference_time")
@@ -337,6 +345,7 @@ def _forget_names(db: Tables, left: RemainingNames) -> None:
 
 
 def _delete(db: Tables, deletions: Deletions) -> None:
+    delete_merges(db, deletions)
     for group in deletions.groups:
         _clear(db, group)
     for uuid in deletions.episodes:

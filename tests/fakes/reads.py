@@ -6,6 +6,7 @@ from datetime import UTC, datetime, tzinfo
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from tests.fakes.merging import current
 from tests.fakes.part import FakePart
 from tests.fakes.tables import (
     Key,
@@ -46,6 +47,7 @@ from graphiti_pkm.core.model.queries import (
 from graphiti_pkm.core.model.records import CONFIDENTIAL, Entity, Episode, Fact, FactChange, Name, Origin, Passage
 from graphiti_pkm.core.model.times import month_key
 from graphiti_pkm.core.ports.graph import RecordKind
+from graphiti_pkm.storage.graph.ordering import as_asked
 
 _QUARTERS_SINCE = 1972
 
@@ -62,7 +64,8 @@ class FakeRecords(FakePart):
     async def find_uuids(self, kind: RecordKind, prefix: str, group_ids: Sequence[str], limit: int) -> list[str]:
         db = await self._db()
         groups: dict[RecordKind, dict[str, str]] = {
-            "entity": {uuid: entity.group_id for uuid, entity in db.entities.items()},
+            "entity": {uuid: entity.group_id for uuid, entity in db.entities.items()}
+            | {uuid: db.former_groups[uuid] for uuid in db.former},
             "fact": {uuid: fact.group_id for uuid, fact in db.facts.items()},
             "episode": {uuid: episode.group_id for uuid, episode in db.episodes.items()},
         }
@@ -78,9 +81,12 @@ class FakeRecords(FakePart):
         return {uuid: one for uuid, one in made.items() if one is not None}
 
     async def get_entities(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Entity]:
+        held = current(await self._db(), uuids)
+        return as_asked(uuids, {uuid: one for uuid, one in held.items() if one.group_id in group_ids})
+
+    async def former_uuids(self, group_id: str) -> dict[str, str]:
         db = await self._db()
-        found = [db.entities[uuid] for uuid in uuids if uuid in db.entities]
-        return [entity for entity in found if entity.group_id in group_ids]
+        return {uuid: now for uuid, now in db.former.items() if db.former_groups[uuid] == group_id}
 
     async def get_episodes(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Episode]:
         db = await self._db()

@@ -18,6 +18,7 @@ from graphiti_pkm.core.model.records import (
     Fact,
     FactChange,
     Mention,
+    Merge,
     Name,
     Origin,
     Passage,
@@ -25,6 +26,7 @@ from graphiti_pkm.core.model.records import (
     Project,
     Quality,
     RecordedChange,
+    WriteIntent,
 )
 from graphiti_pkm.core.model.saga_records import Community, Saga
 from graphiti_pkm.core.ports.takeover import SharedExtractionJob
@@ -55,6 +57,13 @@ class Tables:
     """Source and target of the fact of each change; not of a fact that was never there."""
     apart: set[tuple[str, str]] = field(default_factory=set)
     """Two entities that are not the same, or an episode that does not mention an entity."""
+    merges: dict[tuple[str, int], tuple[WriteIntent, Merge]] = field(default_factory=dict)
+    """By merge and place: the parts of merges, with the writes that made them."""
+    undone: set[str] = field(default_factory=set)
+    """Merges whose undoing has begun."""
+    former: dict[str, str] = field(default_factory=dict)
+    """Uuids of merged entities, with those that they mean now."""
+    former_groups: dict[str, str] = field(default_factory=dict)
     sagas: dict[str, Saga] = field(default_factory=dict)
     saga_steps: list[tuple[str, str]] = field(default_factory=list)
     """Saga and episode."""

@@ -15,6 +15,8 @@ TOOLS = {
     "flag_similar_entities": False,
     "list_flagged": True,
     "set_confidence": False,
+    "merge_entities": False,
+    "unmerge_entities": False,
     "get_quality_report": True,
 }
 NOBODY = "11111111-1111-4111-8111-111111111111"
@@ -46,6 +48,29 @@ async def test_a_librarian_flags_lists_and_clears_and_a_contributor_may_not(door
             answered(await client.call_tool("clear_flag", {"entity_uuid": tom, "note": "One person."}))
             empty = answered(await client.call_tool("list_flagged", {}))
             assert (empty["total"], empty["flagged"]) == (0, [])
+
+
+async def test_a_librarian_merges_and_undoes_it(doors: Doors) -> None:
+    world = a_world(doors)
+    doors.settings = doors.settings.model_copy(update={"toolsets": EVERYTHING.toolsets, "writes_per_minute": 100})
+    librarian, summary = doors.add("anna", tier="librarian"), "A store of rows with transactions and an optimizer."
+    named = [{"name": name, "type": "Tool", "summary": summary} for name in ("Postgres DB", "The Postgres DB")]
+    async with served(doors.settings, world.start) as url, connected(f"{url}/mcp", "auto", **librarian) as client:
+        told = answered(await client.call_tool("add_memory", {"episode_body": "A store.", "entities": named}))
+        keep, remove = (one["uuid"] for one in told["entities"])
+        asked = {"keep_uuid": keep[:8], "remove_uuid": remove[:8], "reason": "One store."}
+        assert "missing_flag" in error_of(await client.call_tool("merge_entities", asked))
+        answered(await client.call_tool("flag_similar_entities", {}))
+        preview = answered(await client.call_tool("merge_entities", asked))
+        merged = answered(await client.call_tool("merge_entities", {**asked, "confirm": preview["confirm"]}))
+        assert (preview["status"], merged["status"]) == ("preview", "merged")
+        connections = answered(await client.call_tool("get_entity_connections", {"entity_uuid": remove}))
+        assert "Postgres DB" in connections["message"]
+        (change,) = answered(await client.call_tool("what_changed", {"since": "2000", "kinds": ["updated"]}))["changes"]
+        assert (change["change"], change["reason"], change["with_uuid"]) == ("merged", "One store.", remove)
+        again = {"remove_uuid": remove[:8], "reason": "Two stores."}
+        assert answered(await client.call_tool("unmerge_entities", again))["status"] == "unmerged"
+        assert "was not merged" in error_of(await client.call_tool("unmerge_entities", again))
 
 
 async def test_the_text_alone_suffices_to_go_on() -> None:

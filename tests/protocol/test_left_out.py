@@ -120,8 +120,11 @@ NEEDED: dict[str, dict[str, Any]] = {
     "compare_graphs": {"other": "two"},
 }
 """What else a call needs to be answered: one of several optional arguments, or another graph."""
-REFUSED = {"delete_episode", "summarize_saga", "build_communities", "update_project", "get_project_memories"}
-"""Tools that refuse this call: there is no such episode, no such saga, no model, and no such project."""
+REFUSED = {
+    *("delete_episode", "summarize_saga", "build_communities", "update_project", "get_project_memories"),
+    *("merge_entities", "unmerge_entities"),
+}
+"""Tools that refuse this call: there is no such episode, saga, model, project, nor a second entity that is the same."""
 
 
 @pytest.mark.parametrize("name", sorted(LINES))

@@ -27,7 +27,10 @@ ADDS = {
     *("create_project", "update_project", "create_entry"),
 }
 """What is added, or can be undone."""
-TIDIES = {"delete_entity_edge", "flag_for_review", "clear_flag", "set_confidence", "flag_similar_entities"}
+TIDIES = {
+    *("delete_entity_edge", "flag_for_review", "clear_flag", "set_confidence", "flag_similar_entities"),
+    *("merge_entities", "unmerge_entities"),
+}
 LOOKS_AFTER = {"list_flagged", "get_quality_report"}
 """What a librarian alone reads."""
 DELETES = {

@@ -4,17 +4,21 @@ from typing import Any
 
 from tests.worlds.writing_world import WritingWorld
 
-from graphiti_pkm.capabilities.curation.assembly import CURATION
-from graphiti_pkm.capabilities.curation.models import FlaggedResponse, QualityResponse, SimilarResponse
+from graphiti_pkm.capabilities.curation.assembly import CURATION, MERGING
+from graphiti_pkm.capabilities.curation.merging import Merging
+from graphiti_pkm.capabilities.curation.models import FlaggedResponse, MergeResponse, QualityResponse, SimilarResponse
 from graphiti_pkm.capabilities.curation.requests import (
     ClearFlag,
     FlagForReview,
     FlagSimilarEntities,
     ListFlagged,
+    MergeEntities,
     SetConfidence,
+    UnmergeEntities,
 )
 from graphiti_pkm.capabilities.curation.reviews import Reviews
 from graphiti_pkm.capabilities.curation.similar import Similar
+from graphiti_pkm.capabilities.curation.unmerging import Unmerging
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import LOCAL, Caller
 from graphiti_pkm.core.model.records import WriteIntent, WriteKind
@@ -24,12 +28,16 @@ from graphiti_pkm.storage.commit import Committer
 class CurationWorld(WritingWorld):
     """One server over fakes; entities are given by name."""
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, *, at_once: int = 500, **settings: Any) -> None:
+        """``at_once``: records of a kind that one write of a merge moves."""
         super().__init__(**settings)
         groups = Groups(self.graph, self.context.settings)
         stored, committer = self.graph.part(CURATION), Committer(self.context)
         self.reviews = Reviews(self.context, groups, stored, committer)
         self.similar = Similar(self.context, groups, stored, committer)
+        merges = self.graph.part(MERGING)
+        self.merging = Merging(self.context, groups, stored, merges, committer, at_once)
+        self.unmerging = Unmerging(self.context, groups, stored, merges, committer, self.merging)
 
     async def make(self, *names: str, caller: Caller = LOCAL, **fields: Any) -> None:
         """Entities with these names, from one note."""
@@ -59,6 +67,23 @@ class CurationWorld(WritingWorld):
     async def flag_similar(self, caller: Caller = LOCAL, **fields: Any) -> SimilarResponse:
         self.clock.advance(seconds=1)
         return await self.similar.flag_similar_entities(caller, FlagSimilarEntities(**fields))
+
+    async def merge(
+        self, keep: str, remove: str, reason: str = "One thing.", caller: Caller = LOCAL, confirm: str | None = None
+    ) -> MergeResponse:
+        """One call; without ``confirm`` a preview."""
+        self.clock.advance(seconds=1)
+        uuids = {"keep_uuid": self._uuid(keep), "remove_uuid": self._uuid(remove)}
+        return await self.merging.merge_entities(caller, MergeEntities(**uuids, reason=reason, confirm=confirm))
+
+    async def merged(self, keep: str, remove: str, **fields: Any) -> MergeResponse:
+        """Preview and deed."""
+        preview = await self.merge(keep, remove, **fields)
+        return await self.merge(keep, remove, **fields, confirm=preview.confirm)
+
+    async def unmerge(self, uuid: str, reason: str = "Two things.", caller: Caller = LOCAL) -> MergeResponse:
+        self.clock.advance(seconds=1)
+        return await self.unmerging.unmerge_entities(caller, UnmergeEntities(remove_uuid=uuid, reason=reason))
 
     @property
     def curated(self) -> list[WriteIntent]:

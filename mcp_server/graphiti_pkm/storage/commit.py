@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from graphiti_pkm.core import call_time
 from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.model import redaction
 from graphiti_pkm.core.model.records import EmbedMissingJob, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.core.ports.embedding import mismatch
 from graphiti_pkm.core.ports.ports import JournalRow
@@ -104,6 +105,7 @@ class Committer:
     async def _commit(
         self, intent: WriteIntent, vectors: Vectors, request_hash: str, answer: Mapping[str, object]
     ) -> None:
+        intent = await self._with_former_uuids(intent)
         intent, vectors = await self._as_recorded(intent, vectors)
         effect = self._graph.writer.effect(intent, vectors)
         await self._journal.append(intent, vectors, request_hash, answer, effect)
@@ -114,6 +116,30 @@ class Committer:
             self.on_jobs()
         if intent.extractions:
             self.on_extractions()
+
+    async def _with_former_uuids(self, intent: WriteIntent) -> WriteIntent:
+        """A write that takes something from an entity, with the uuids of all that were merged into that entity.
+
+        Raises WriteFailed: nothing was stored.
+        """
+        if intent.forgets is None and not intent.deletions.entities:
+            return intent
+        try:
+            known = await self._graph.records.former_uuids(intent.group_id)
+        except PkmError as error:
+            raise WriteFailed(f"Nothing was stored. {error.message}") from error
+        concerned = frozenset(
+            (
+                *redaction.concerned(intent),
+                *(entity for _, entity in (intent.forgets.mentions if intent.forgets else ())),
+            )
+        )
+        former = tuple(sorted((uuid, now) for uuid, now in known.items() if now in concerned))
+        gone = {uuid for uuid, now in former if now in intent.deletions.entities}
+        deletions = intent.deletions.model_copy(
+            update={"entities": (*intent.deletions.entities, *sorted(gone.difference(intent.deletions.entities)))}
+        )
+        return intent.model_copy(update={"former": former, "deletions": deletions}) if former else intent
 
     async def _apply(self, intent: WriteIntent, vectors: Vectors) -> None:
         """What is journalled, into a graph elsewhere. Raises as ``commit``."""
@@ -147,7 +173,7 @@ class Committer:
             return intent, vectors
         if vectors and mismatch(recorded, self._embedder) is not None:
             vectors = {}
-        if not vectors and (intent.passages or intent.names or intent.facts):
+        if not vectors and intent.merge is None and (intent.passages or intent.names or intent.facts):
             intent = intent.model_copy(update={"jobs": (*intent.jobs, EmbedMissingJob())})
         return intent, vectors
 

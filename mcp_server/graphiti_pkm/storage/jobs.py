@@ -128,19 +128,21 @@ class Jobs:
     async def _link(self, group_id: str, job: BackLinkJob) -> BackLinkJob | None:
         async with self._context.locks.hold(group_id):
             await self._committer.finish(group_id)
-            if not await self._graph.records.get_entities([job.entity_uuid], [group_id]):
+            entities = await self._graph.records.get_entities([job.entity_uuid], [group_id])
+            if not entities:
                 return None  # deleted meanwhile, or its write was withdrawn
+            (entity,) = entities  # perhaps the one that it was merged into meanwhile
             links = await find_back_links(
                 self._graph,
                 group_id,
-                job.entity_uuid,
+                entity.uuid,
                 job.names,
                 job.before,
                 ReadTexts((await self._names_of(group_id)).find),
                 after=job.after,
             )
             now = await self._committer.time(group_id)
-            mentions = tuple(back_link(job.entity_uuid, uuid, now) for uuid in links.episode_uuids)
+            mentions = tuple(back_link(entity.uuid, uuid, now) for uuid in links.episode_uuids)
             if mentions:
                 try:
                     await self._commit(group_id, {}, mentions=mentions)

@@ -6,10 +6,12 @@ from graphiti_pkm.capabilities.curation.tools import (
     flag_similar_entities,
     get_quality_report,
     list_flagged,
+    merge_entities,
     set_confidence,
+    unmerge_entities,
 )
 from graphiti_pkm.toolkit.capability import Capability
-from graphiti_pkm.toolkit.tool import READS, WRITES_IDEMPOTENT, ToolSpec
+from graphiti_pkm.toolkit.tool import ADDS, READS, WRITES_IDEMPOTENT, ToolSpec
 
 CAPABILITY = Capability(
     name="curation",
@@ -47,6 +49,22 @@ CAPABILITY = Capability(
                 WRITES_IDEMPOTENT,
                 failure="Not set: ",
                 permitted_to="librarian",
+            ),
+            ToolSpec(
+                merge_entities,
+                "Merge Entities",
+                ADDS,
+                failure="Not merged: ",
+                permitted_to="librarian",
+                shown_by="what_changed",
+            ),
+            ToolSpec(
+                unmerge_entities,
+                "Unmerge Entities",
+                ADDS,
+                failure="Not undone: ",
+                permitted_to="librarian",
+                shown_by="what_changed",
             ),
             ToolSpec(get_quality_report, "Get Quality Report", READS, permitted_to="librarian"),
         ),

@@ -1,6 +1,8 @@
 """What the tools of curation answer."""
 
-from graphiti_pkm.core.model.answers import Answer, Page, Scope
+from typing import Literal
+
+from graphiti_pkm.core.model.answers import Answer, Attention, Page, Scope
 from graphiti_pkm.core.model.records import SourceType
 
 
@@ -86,4 +88,24 @@ class SimilarResponse(Answer):
     """Entities that were not flagged before."""
     next_cursor: str | None = None
     """Goes on with the entities that were not examined yet."""
+    group_id: str
+
+
+class MergeResponse(Answer):
+    message: str
+    status: Literal["preview", "merged", "unmerged"]
+    kept: SimilarEntity
+    removed: SimilarEntity
+    similarity: float | None = None
+    """Raw cosine of names and summaries."""
+    facts_moved: int
+    """Facts of the entity that goes, or that came back."""
+    mentions_moved: int
+    pair_facts: list[str] | None = None
+    """Facts between both, which go; at most 50."""
+    joined_facts: list[str] | None = None
+    """Facts that the other entity has as well, each with the uuid of that one; at most 50."""
+    needs_attention: list[Attention]
+    """Current facts that cannot both be true of one entity."""
+    confirm: str | None = None
     group_id: str

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from graphiti_pkm.core.model.curation import FlaggedFilter, FlaggedPage, QualityCounts, QualityFilter
+from graphiti_pkm.core.model.merges import MergeHead, MergeSizes
 from graphiti_pkm.core.model.queries import Window
-from graphiti_pkm.core.model.records import Quality
+from graphiti_pkm.core.model.records import Fact, Mention, Merge, Name, Project, Quality
 
 
 class GraphCuration(Protocol):
@@ -21,4 +22,58 @@ class GraphCuration(Protocol):
 
     async def quality_counts(self, wanted: QualityFilter) -> QualityCounts:
         """Counts over whole groups."""
+        ...
+
+
+class GraphMerging(Protocol):
+    """Bounded reads of what hangs on an entity that is merged, and of merges that were made."""
+
+    async def sizes(self, kept_uuid: str, removed_uuid: str) -> MergeSizes:
+        """How much hangs on both."""
+        ...
+
+    async def facts(self, entity_uuid: str, limit: int) -> list[Fact]:
+        """Facts in either direction, whatever became of them, by uuid."""
+        ...
+
+    async def facts_like(
+        self, entity_uuid: str, others: Sequence[str], relations: Sequence[str], limit: int
+    ) -> list[Fact]:
+        """Its facts with these other ends, and those in the record that start at it with these relations, by uuid."""
+        ...
+
+    async def mentions(self, entity_uuid: str, limit: int) -> list[Mention]:
+        """By episode."""
+        ...
+
+    async def entries(self, project_uuid: str, limit: int) -> list[str]:
+        """Episodes that are entries of a project, by uuid."""
+        ...
+
+    async def project(self, uuid: str) -> Project | None:
+        """What it has as a project, if it is one."""
+        ...
+
+    async def caused(self, entity_uuid: str, group_id: str, limit: int) -> list[str]:
+        """Facts that follow from it, by uuid."""
+        ...
+
+    async def change_ends(self, entity_uuid: str, limit: int) -> tuple[list[str], list[str]]:
+        """Changes that start at it, and those that lead to it, each at most ``limit``."""
+        ...
+
+    async def names(self, entity_uuid: str) -> list[Name]:
+        """All its names, by key."""
+        ...
+
+    async def apart(self, entity_uuid: str) -> list[tuple[str, str]]:
+        """All pairs with it that are kept apart."""
+        ...
+
+    async def heads(self, entity_uuid: str | None, group_ids: Sequence[str] | None, limit: int) -> list[MergeHead]:
+        """Merges of an entity, the newest first; None: those that were not finished, of all groups if that is None."""
+        ...
+
+    async def part(self, merge_uuid: str, place: int) -> Merge | None:
+        """A part of a merge that was not undone."""
         ...

@@ -28,6 +28,18 @@ class SetConfidence(Request):
     reason: Reason
 
 
+class MergeEntities(Request):
+    keep_uuid: Annotated[str, Field(description="the entity that stays, from list_flagged")]
+    remove_uuid: Annotated[str, Field(description="the one that goes; its uuid means the other from then on")]
+    reason: Reason
+    confirm: Annotated[str | None, Field(max_length=100, description="from the preview; leave out to get one")] = None
+
+
+class UnmergeEntities(Request):
+    remove_uuid: Annotated[str, Field(description="uuid of the entity that went")]
+    reason: Reason
+
+
 class FlagSimilarEntities(Request):
     entity_uuid: Annotated[
         str | None, Field(description="only what is like this one; all of the group if left out")

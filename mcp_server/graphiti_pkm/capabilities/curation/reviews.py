@@ -39,7 +39,7 @@ class Reviews(Reader):
 
     async def flag_for_review(self, caller: Caller, request: FlagForReview) -> QualityResponse:
         """Raises InvalidInput, NotFound: nothing was changed."""
-        reason = _said("reason", request.reason)
+        reason = said("reason", request.reason)
 
         def flagged(now: Quality, at: datetime) -> Quality:
             if now.is_flagged and now.flag_reason == reason:
@@ -50,7 +50,7 @@ class Reviews(Reader):
 
     async def clear_flag(self, caller: Caller, request: ClearFlag) -> QualityResponse:
         """Raises InvalidInput, NotFound: nothing was changed."""
-        note = _said("note", request.note)
+        note = said("note", request.note)
 
         def cleared(now: Quality, at: datetime) -> Quality:
             if not now.is_flagged:
@@ -64,7 +64,7 @@ class Reviews(Reader):
 
     async def set_confidence(self, caller: Caller, request: SetConfidence) -> QualityResponse:
         """Raises InvalidInput, NotFound: nothing was changed."""
-        reason, confidence = _said("reason", request.reason), request.confidence
+        reason, confidence = said("reason", request.reason), request.confidence
 
         def rated(now: Quality, at: datetime) -> Quality:
             if (now.confidence, now.confidence_reason) == (confidence, reason):
@@ -169,7 +169,7 @@ def _time(moment: datetime | None) -> str | None:
     return None if moment is None else iso(moment)
 
 
-def _said(field: str, text: str) -> str:
+def said(field: str, text: str) -> str:
     """The text as it is stored. Raises InvalidInput."""
     check_text(text, field)
     said = " ".join(text.split())

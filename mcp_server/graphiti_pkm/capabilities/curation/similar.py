@@ -16,6 +16,7 @@ from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.queries import EntityFilter, Window
 from graphiti_pkm.core.model.records import Entity, Quality, Vector, in_order
+from graphiti_pkm.core.ports.ports import Embedder
 from graphiti_pkm.core.reading.paging import Key
 from graphiti_pkm.core.reading.reader import Reader, Start
 from graphiti_pkm.core.reading.views import clipped
@@ -31,7 +32,7 @@ _NEAREST, _NEAREST_OF_ONE = 10, 50
 _NEAR_NAMES = 0.5
 """Cosine of two names from which their summaries are compared too."""
 _NAME = 200
-_DECIMALS = 3
+DECIMALS = 3
 
 
 @dataclass(frozen=True)
@@ -156,9 +157,7 @@ class Similar(Reader):
             message=f"{len(pairs)} pair(s) among {seen} of {total} examined; {len(flagged)} newly flagged entities."
             f"{' Repeat with next_cursor for the others.' if cursor else ''}",
             pairs=[
-                SimilarPair(
-                    similarity=round(pair.similarity, _DECIMALS), one=_shown(pair.one), other=_shown(pair.other)
-                )
+                SimilarPair(similarity=round(pair.similarity, DECIMALS), one=_shown(pair.one), other=_shown(pair.other))
                 for pair in pairs
             ],
             examined=seen,
@@ -192,6 +191,12 @@ class Similar(Reader):
             if changed:
                 await self._committer.commit(intent_of(changed, group, at), {})
         return flagged
+
+
+async def similarity(embedder: Embedder, one: Entity, other: Entity) -> float:
+    """Of two entities. Raises Unavailable."""
+    first, second = await embedder.embed([_text(one), _text(other)])
+    return _cosine(first, second)
 
 
 def _text(entity: Entity) -> str:

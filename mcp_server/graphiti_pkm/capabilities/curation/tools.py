@@ -1,7 +1,9 @@
 """The tools that keep a memory good."""
 
+from graphiti_pkm.capabilities.curation.merging import Merging
 from graphiti_pkm.capabilities.curation.models import (
     FlaggedResponse,
+    MergeResponse,
     QualityReportResponse,
     QualityResponse,
     SimilarResponse,
@@ -13,16 +15,21 @@ from graphiti_pkm.capabilities.curation.requests import (
     FlagSimilarEntities,
     GetQualityReport,
     ListFlagged,
+    MergeEntities,
     SetConfidence,
+    UnmergeEntities,
 )
 from graphiti_pkm.capabilities.curation.reviews import Reviews
 from graphiti_pkm.capabilities.curation.similar import Similar
+from graphiti_pkm.capabilities.curation.unmerging import Unmerging
 from graphiti_pkm.toolkit.call import Call
 from graphiti_pkm.toolkit.services import ServiceKey
 
 REVIEWS: ServiceKey[Reviews] = ServiceKey("reviews")
 SIMILAR: ServiceKey[Similar] = ServiceKey("similar")
 REPORT: ServiceKey[Report] = ServiceKey("report")
+MERGING: ServiceKey[Merging] = ServiceKey("merging")
+UNMERGING: ServiceKey[Unmerging] = ServiceKey("unmerging")
 
 
 async def flag_for_review(call: Call, request: FlagForReview) -> QualityResponse:
@@ -78,3 +85,22 @@ async def get_quality_report(call: Call, request: GetQualityReport) -> QualityRe
     how much there is get_status. Counts everything now, so on a large group it takes a moment.
     """
     return await call.services[REPORT].get_quality_report(call.caller, request)
+
+
+async def merge_entities(call: Call, request: MergeEntities) -> MergeResponse:
+    """Merge an entity into another that is the same: a preview first, then with its confirm.
+
+    Use for a pair that flag_similar_entities found and you checked; for two that only look alike use update_entity with
+    not_same_as instead. Facts, quotes, mentions and names move, facts of both are joined, facts between both go. Needs
+    one type, one flag and a similarity above 0.85. needs_attention lists current facts that contradict each other.
+    """
+    return await call.services[MERGING].merge_entities(call.caller, request)
+
+
+async def unmerge_entities(call: Call, request: UnmergeEntities) -> MergeResponse:
+    """Undo a merge: the entity that went comes back with its names, facts and mentions.
+
+    Use when two turn out to be different; to undo another change of an entity or fact use restore_fact instead. The
+    last merge into an entity is undone first. What was told since stays with the entity that was kept.
+    """
+    return await call.services[UNMERGING].unmerge_entities(call.caller, request)

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 
 from graphiti_pkm.capabilities.forget.places import Form, FormsFound, by_words, call_of
 from graphiti_pkm.capabilities.forget.plan import ForgetPlan
+from graphiti_pkm.capabilities.forget.rows import rows_of
 from graphiti_pkm.capabilities.forget.target import ForgetTarget
 from graphiti_pkm.capabilities.forget.text import sentences_of
 from graphiti_pkm.capabilities.forget.trace import DerivedText, Traces, words_of_claim
@@ -21,7 +22,6 @@ from graphiti_pkm.errors import Unavailable
 _SHOWN = 50
 _FOUND = 10
 _TERMS = 64
-_PAGE = 500
 _NAMES = 50
 _TEXT = 200
 _UUID = 8
@@ -68,10 +68,8 @@ class Afterwards:
         if not target.forms:
             return []
         found = FormsFound(target.forms)
-        after = 0
-        while rows := await self._context.journal.row_contents(target.group_id, after, _PAGE):
+        async for rows in rows_of(self._context, target.group_id):
             await in_thread(found.look_at_rows, rows)
-            after = rows[-1].seq
         await in_thread(found.look_at_graphs, await self._context.journal.saved_graph_contents(caller.principal))
         await in_thread(found.look_at_relations, await self._graph.facts.relations(target.group_id, _RELATIONS))
         return found.listed()

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from graphiti_pkm.capabilities.forget.non_sentence_traces import NonSentenceCollector, NonSentenceTraces
+from graphiti_pkm.capabilities.forget.rows import rows_of
 from graphiti_pkm.capabilities.forget.text import Sentence, TextPredicate
 from graphiti_pkm.capabilities.forget.trace import names_of_attributes, words_of_claim
 from graphiti_pkm.core.context import Context
@@ -25,10 +26,10 @@ from graphiti_pkm.errors import InvalidInput, NotAllowed
 
 MOST_EPISODES = 2_000
 MOST_FACTS = 10_000
+_PAGE = 500
 _FOUND = 1_000
 _ASKED_EACH = 200
 """Episodes examined for each word that may mean the entity; the user is shown some."""
-_PAGE = 500
 _NAMES = 50
 _SAGAS = 1_000
 _REMEMBERED = 4_096
@@ -92,7 +93,6 @@ class ForgetTargets:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._graph: Graph = context.graph
-        self._journal = context.journal
         self._persons = Persons(context.graph, context.settings)
 
     async def names(self, group_id: str) -> Sequence[Name]:
@@ -292,10 +292,8 @@ class ForgetTargets:
 
     async def _non_sentences(self, group_id: str, look: NonSentenceCollector) -> NonSentenceTraces:
         """What of the group's rows says it elsewhere than in a sentence that full text finds."""
-        after = 0
-        while rows := await self._journal.row_contents(group_id, after, _PAGE):
+        async for rows in rows_of(self._context, group_id):
             await in_thread(look.take, rows)
-            after = rows[-1].seq
         facts, sagas = [*look.claims, *look.related], [*look.sagas.values()][:_SAGAS]
         if max(len(facts), len(look.typed)) > MOST_FACTS:
             raise _too_much(f"{len(facts):,} facts and {len(look.typed):,} entities")

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from graphiti_pkm.capabilities.forget.rows import rows_of
 from graphiti_pkm.capabilities.forget.text import TextPredicate
 from graphiti_pkm.capabilities.forget.words import NO_VANISHED_WORDS, RemovedWords, VanishedWords, words_in
 from graphiti_pkm.core.context import Context
@@ -15,7 +16,6 @@ from graphiti_pkm.core.model.records import QUALITY_TEXTS, Entity, Fact, FactCha
 from graphiti_pkm.core.ports.erasing import RowContent
 from graphiti_pkm.core.waiting import in_thread
 
-_PAGE = 500
 _VERIFIED = 300
 """Words that are checked against the texts of the graph; others count as still in use."""
 _MORE = 20
@@ -92,7 +92,7 @@ class Traces:
     """Reads the journal of a group, page by page and off the event loop."""
 
     def __init__(self, context: Context) -> None:
-        self._journal = context.journal
+        self._context = context
         self._graph = context.graph
 
     async def read(
@@ -109,10 +109,8 @@ class Traces:
         ``is_own``: whether a name is removed with what they lose.
         """
         reading = await in_thread(_Reading, gone, frozenset(touched), frozenset(emptied), kept)
-        after = 0
-        while rows := await self._journal.row_contents(group_id, after, _PAGE):
+        async for rows in rows_of(self._context, group_id):
             await in_thread(reading.take, rows)
-            after = rows[-1].seq
         return await in_thread(reading.trace, is_own)
 
     async def around(

@@ -14,7 +14,7 @@ from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.changes import ChangeFilter
 from graphiti_pkm.core.model.places import Place
 from graphiti_pkm.core.model.queries import Window
-from graphiti_pkm.core.model.records import EntityState, Fact, RecordedChange
+from graphiti_pkm.core.model.records import AskedChange, ChangeKind, EntityState, Fact, RecordedChange
 from graphiti_pkm.core.model.times import check_period, day_bounds, iso, show_time
 from graphiti_pkm.core.reading.excerpts import supporting_sentence
 from graphiti_pkm.core.reading.paging import CHANGES, budget, fit
@@ -75,7 +75,7 @@ class Changes(Reader):
             until=before,
             told_since=told_since,
             entity_uuid=anchor and anchor.uuid,
-            kinds=tuple(dict.fromkeys(request.kinds or ())),
+            kinds=_stored_kinds(request.kinds or ()),
         )
         page = await self._lists.changes(wanted, Window(limit=request.limit + 1, after=start.after))
         views = await self._seen(page.changes[: request.limit], groups, caller)
@@ -171,7 +171,7 @@ class Changes(Reader):
 
     def _update_view(self, change: RecordedChange, names: Mapping[str, str], caller: Caller) -> ChangeView:
         """An update of an entity, or its undoing."""
-        name = names.get(change.fact_uuid)
+        name = names.get(change.fact_uuid) or (change.entity_after and change.entity_after.name)
         return ChangeView(
             change=change.kind,
             at=iso(change.recorded_at),
@@ -180,6 +180,7 @@ class Changes(Reader):
             group_id=self._groups.public(change.group_id),
             before=_state_view(change.entity_before, change.entity_after),
             after=_state_view(change.entity_after, change.entity_before),
+            with_uuid=change.replaced_by,
             reason=change.reason,
             by=change.caller if change.caller != caller.principal else None,
         )
@@ -213,6 +214,12 @@ class Changes(Reader):
             episode_uuid=_episode_of(change, facts),
             by=change.caller if change.caller != caller.principal else None,
         )
+
+
+def _stored_kinds(asked: Sequence[AskedChange]) -> tuple[ChangeKind, ...]:
+    """A merge is an update of the entity that stays."""
+    merges: tuple[ChangeKind, ...] = ("merged", "unmerged") if "updated" in asked else ()
+    return tuple(dict.fromkeys((*asked, *merges)))
 
 
 def _state_view(state: EntityState | None, other: EntityState | None) -> EntityStateView | None:

@@ -48,6 +48,8 @@ class ChangeView(Answer):
     """Its present name."""
     before: EntityStateView | None = None
     after: EntityStateView | None = None
+    with_uuid: str | None = None
+    """Of a merge or its undoing: the entity that went into this one, or came out of it again."""
     group_id: str
     fact: str | None = None
     """Null once the fact is deleted."""

@@ -4,13 +4,13 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from graphiti_pkm.core.model.records import ChangeKind
+from graphiti_pkm.core.model.records import AskedChange
 from graphiti_pkm.core.model.requests import PER_PAGE, Request, as_list
 from graphiti_pkm.core.reading import paging
 from graphiti_pkm.toolkit.parameters import Before, Cursor, OwnGroups
 
 FactUuid: TypeAlias = Annotated[str, Field(description="from search_memory_facts or what_changed")]
-Kinds: TypeAlias = Annotated[list[ChangeKind], BeforeValidator(as_list)]
+Kinds: TypeAlias = Annotated[list[AskedChange], BeforeValidator(as_list)]
 Reason: TypeAlias = Annotated[str, Field(description="why, kept in the record")]
 
 

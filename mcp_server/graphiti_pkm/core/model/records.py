@@ -10,6 +10,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
+from graphiti_pkm.core.model.merges import Moved
 from graphiti_pkm.core.model.record import Record as Record  # noqa: PLC0414 all others are its children
 from graphiti_pkm.core.model.saga_records import Community, EpisodeLink, Saga, SagaStep
 
@@ -21,9 +22,11 @@ Vectors: TypeAlias = "dict[str, array[float]]"
 
 FactKind = Literal["state", "event", "plan", "reading"]
 Change = Literal["changed", "corrected"]
-ChangeKind = Literal["added", "retired", "voided", "restored", "dated", "deleted", "proposed", "rejected", "updated"]
+AskedChange = Literal["added", "retired", "voided", "restored", "dated", "deleted", "proposed", "rejected", "updated"]
+ChangeKind = Literal[AskedChange, "merged", "unmerged"]
 """Kinds of changes of a fact. ``added`` is derived from the fact and never stored as an event; ``dated``: an unknown
-start became known, or an earlier time at which it held. ``updated`` is one of an entity."""
+start became known, or an earlier time at which it held. The last three are changes of an entity; ``merged``: of the one
+that another was merged into, which ``replaced_by`` names."""
 EpisodeSource = Literal["text", "message", "json", "fact_triple"]
 
 
@@ -339,6 +342,47 @@ class RecordedChange(FactChange):
     group_id: str
 
 
+class Archive(Record):
+    """What a part of a merge takes out of the graph or changes, as it was; undoing writes it again.
+
+    Counters of the removed entity belong here as well, and their sum to the entity that stays.
+    """
+
+    entities: tuple[Entity, ...] = ()
+    projects: tuple[Project, ...] = ()
+    qualities: tuple[Quality, ...] = ()
+    names: tuple[Name, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    mentions: tuple[Mention, ...] = ()
+
+
+class Merge(Record):
+    """One bounded part of a merge, or of its undoing.
+
+    The first part gives the names and the words of the removed entity to the one that stays, every part moves records,
+    and the last takes the removed entity out: from then on its uuid means the one that stays.
+    """
+
+    uuid: str
+    """Of the merge, the same in all its parts."""
+    place: int
+    kept_uuid: str
+    removed_uuid: str
+    is_last: bool
+    moved: Moved = Moved()
+    facts: tuple[str, ...] = ()
+    """Facts that go: those of the pair, and those that the kept entity has as well."""
+    mentions: tuple[str, ...] = ()
+    """Episodes that mention both, or never the one that stays."""
+    apart: tuple[tuple[str, str], ...] = ()
+    """Pairs with the removed entity that are kept apart (``EntityState.apart``)."""
+    former: tuple[str, ...] = ()
+    """Uuids of entities that were merged into the removed one before."""
+    archive: Archive = Archive()
+    undoes: bool = False
+    """Whether this undoes the part; then there is no archive."""
+
+
 class Deletions(Record):
     """Uuids that a write removes, with everything of ours linked to them (names, passages, search texts)."""
 
@@ -480,6 +524,8 @@ class WriteKind(StrEnum):
     UPDATE_ENTITY = "update_entity"
     UPDATE_PROJECT = "update_project"
     CURATE = "curate"
+    MERGE = "merge"
+    UNMERGE = "unmerge"
     CLEAR_GROUP = "clear_group"
     FORGET = "forget"
     EXTRACT = "extract"
@@ -527,6 +573,10 @@ class WriteIntent(Record):
     """Episodes no longer marked as corrected: their last corrected fact was restored."""
     deletions: Deletions = Deletions()
     new_vectors: NewVectors | None = None
+    merge: Merge | None = None
+    former: tuple[tuple[str, str], ...] = ()
+    """Of a write that forgets or deletes: uuids of entities that were merged into those it concerns, each with the uuid
+    that they have now. What it takes from these in earlier writes, it takes from those too."""
     forgets: Forgetting | None = None
     """If given, journalling the write removes the same from earlier rows of the group, in one transaction."""
     jobs: tuple[Job, ...] = ()

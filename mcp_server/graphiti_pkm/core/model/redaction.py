@@ -1,12 +1,13 @@
 """Redacts an earlier write after a forgetting one: decided by uuids alone, so that no forgotten word is kept."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeVar
 
 from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.records import (
     QUALITY_TEXTS,
+    Archive,
     BackLinkJob,
     EmbeddedFact,
     Entity,
@@ -18,6 +19,7 @@ from graphiti_pkm.core.model.records import (
     FactUpdate,
     Forgetting,
     Job,
+    Merge,
     Name,
     NewVectors,
     Project,
@@ -76,6 +78,7 @@ def concerned(forgetting: WriteIntent) -> frozenset[str]:
             *(saga.uuid for saga in forgetting.sagas),
             *(entity.uuid for entity in forgetting.entities),
             *(fact.uuid for fact in forgetting.facts),
+            *(uuid for uuid, _ in forgetting.former),
         )
     )
 
@@ -121,7 +124,8 @@ def redacted_quality(quality: Quality) -> Quality:
 def remaining_names(forgetting: WriteIntent) -> dict[str, frozenset[str]]:
     """Keys of all remaining names of each entity that loses some."""
     forgets = forgetting.forgets or Forgetting()
-    return {left.entity_uuid: frozenset(name.key for name in left.names) for left in forgets.names}
+    left = {left.entity_uuid: frozenset(name.key for name in left.names) for left in forgets.names}
+    return left | {uuid: left[now] for uuid, now in forgetting.former if now in left}
 
 
 def redacted_change(change: FactChange, group_id: str, forgetting: WriteIntent) -> FactChange:
@@ -132,6 +136,11 @@ def redacted_change(change: FactChange, group_id: str, forgetting: WriteIntent) 
     return _Redaction(forgetting).states(change, group_id)
 
 
+def redacted_merge(merge: Merge, forgetting: WriteIntent) -> Merge:
+    """A part of a merge without what is forgotten of what it would put back, in the graph as in the journal."""
+    return _Redaction(forgetting).merge(merge)
+
+
 def updated_entities(forgetting: WriteIntent) -> list[str]:
     """Entities whose updates ``redacted_change`` may change."""
     forgets = forgetting.forgets or Forgetting()
@@ -139,6 +148,7 @@ def updated_entities(forgetting: WriteIntent) -> list[str]:
         *(entity.uuid for entity in forgetting.entities),
         *(left.entity_uuid for left in forgets.names),
         *(entity for _, entity in forgets.mentions),
+        *(uuid for uuid, _ in forgetting.former),
     )
     return list(dict.fromkeys(found))
 
@@ -182,6 +192,20 @@ class _Redaction:
         self._members = frozenset((*forgets.members, *gone.entities))
         self._metadata = frozenset(forgets.metadata)
         self._qualities = frozenset(forgets.qualities)
+        self._follow(forgetting.former)
+
+    def _follow(self, former: Sequence[tuple[str, str]]) -> None:
+        """Take from entities that were merged into others what is taken from these."""
+        nothing = {"summary": "", "attributes": {}}
+        self._gone_entities |= {uuid for uuid, now in former if now in self._gone_entities}
+        self._entities |= {
+            uuid: self._entities[now].model_copy(update=nothing) for uuid, now in former if now in self._entities
+        }
+        self._main |= {uuid: self._main[now] for uuid, now in former if now in self._main}
+        self._mentions |= {(one, uuid) for uuid, now in former for one, entity in self._mentions if entity == now}
+        self._members |= {uuid for uuid, now in former if now in self._members}
+        self._metadata |= {uuid for uuid, now in former if now in self._metadata}
+        self._qualities |= {uuid for uuid, now in former if now in self._qualities}
 
     def of(self, earlier: WriteIntent) -> WriteIntent:
         forgets = earlier.forgets
@@ -193,28 +217,11 @@ class _Redaction:
                     for one in earlier.episodes
                     if one.uuid not in self._gone_episodes
                 ),
-                "entities": _left(self._entity, earlier.entities),
-                "projects": tuple(
-                    self._without_metadata(one) for one in earlier.projects if one.uuid not in self._gone_entities
-                ),
+                **self._records(earlier),
                 "entries": tuple(
                     self._without_metadata(one) for one in earlier.entries if one.uuid not in self._gone_episodes
                 ),
-                "qualities": tuple(
-                    redacted_quality(one) if one.uuid in self._qualities else one
-                    for one in earlier.qualities
-                    if one.uuid not in self._gone_entities
-                ),
-                "names": tuple(filter(self._keeps_name, earlier.names)),
-                "facts": _left(self._fact, earlier.facts),
                 "fact_updates": _left(self._update, earlier.fact_updates),
-                "mentions": tuple(
-                    one
-                    for one in earlier.mentions
-                    if (one.episode_uuid, one.entity_uuid) not in self._mentions
-                    and one.episode_uuid not in self._gone_episodes
-                    and one.entity_uuid not in self._gone_entities
-                ),
                 "passages": tuple(
                     one
                     for one in earlier.passages
@@ -233,10 +240,38 @@ class _Redaction:
                     for one in earlier.extractions
                     if one.episode_uuid not in self._gone_episodes
                 ),
+                "merge": None if earlier.merge is None else self.merge(earlier.merge),
                 "forgets": None if forgets is None else self._forgetting(forgets),
                 "steering": {} if is_touched else earlier.steering,
             }
         )
+
+    def _records(self, earlier: WriteIntent | Archive) -> dict[str, object]:
+        """What is left of the records that a write and the archive of a merge have in common."""
+        return {
+            "entities": _left(self._entity, earlier.entities),
+            "projects": tuple(
+                self._without_metadata(one) for one in earlier.projects if one.uuid not in self._gone_entities
+            ),
+            "qualities": tuple(
+                redacted_quality(one) if one.uuid in self._qualities else one
+                for one in earlier.qualities
+                if one.uuid not in self._gone_entities
+            ),
+            "names": tuple(filter(self._keeps_name, earlier.names)),
+            "facts": _left(self._fact, earlier.facts),
+            "mentions": tuple(
+                one
+                for one in earlier.mentions
+                if (one.episode_uuid, one.entity_uuid) not in self._mentions
+                and one.episode_uuid not in self._gone_episodes
+                and one.entity_uuid not in self._gone_entities
+            ),
+        }
+
+    def merge(self, merge: Merge) -> Merge:
+        """A part of a merge, whose archive may hold forgotten words."""
+        return merge.model_copy(update={"archive": merge.archive.model_copy(update=self._records(merge.archive))})
 
     def _without_metadata(self, record: _BESIDE) -> _BESIDE:
         return record.model_copy(update={"metadata": NO_METADATA}) if record.uuid in self._metadata else record

@@ -66,7 +66,11 @@ class GraphRecords(Protocol):
         ...
 
     async def get_entities(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Entity]:
-        """In the order given; unknown ones are left out."""
+        """In the order given; unknown ones are left out. One that was merged into another stands for the other."""
+        ...
+
+    async def former_uuids(self, group_id: str) -> dict[str, str]:
+        """The uuids of all entities of a group that were merged into others, each with the one that it means now."""
         ...
 
     async def get_episodes(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Episode]:

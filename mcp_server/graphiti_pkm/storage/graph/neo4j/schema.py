@@ -50,6 +50,8 @@ _UNIQUE = (
     ("EntryRecord", "uuid"),
     ("QualityRecord", "uuid"),
     ("WriteOrigin", "id"),
+    ("MergePart", "id"),
+    ("FormerUuid", "uuid"),
 )
 """Constraints of our own labels, so that two servers create a node once. Graphiti's labels have none."""
 _INDEXED = (
@@ -75,6 +77,12 @@ _INDEXED = (
     ("EntryRecord", "group_id"),
     ("QualityRecord", "group_id"),
     ("WriteOrigin", "group_id"),
+    ("MergePart", "uuid"),
+    ("MergePart", "group_id"),
+    ("MergePart", "kept_uuid"),
+    ("MergePart", "removed_uuid"),
+    ("FormerUuid", "entity_uuid"),
+    ("FormerUuid", "group_id"),
 )
 _OWN = (
     *(

@@ -8,8 +8,9 @@ from graphiti_pkm.core.model.queries import EntityFilter, GroupSize, NameBook, W
 from graphiti_pkm.core.model.records import Entity, Episode, Fact, Name, Origin
 from graphiti_pkm.core.ports.graph import RecordKind
 from graphiti_pkm.storage.graph import mapping
-from graphiti_pkm.storage.graph.ordering import in_order
+from graphiti_pkm.storage.graph.ordering import as_asked, in_order
 from graphiti_pkm.storage.graph.parts.part import Part
+from graphiti_pkm.storage.graph.queries import merging as queries_merging
 from graphiti_pkm.storage.graph.queries import read as queries_read
 
 WHOLE_UUID = 36
@@ -29,8 +30,11 @@ class Records(Part):
             if len(prefix) >= WHOLE_UUID
             else queries_read.uuids(kind, prefix, group_ids, limit)
         )
-        found = await self._rows(query)
-        return [row["uuid"] for row in found][:limit]
+        asked = [query]
+        if kind == "entity":
+            asked.append(queries_merging.former_by_prefix(prefix, group_ids, limit))
+        found = [row["uuid"] for rows in await self._read(*asked) for row in rows]
+        return sorted(found)[:limit]
 
     async def origins(self, kind: RecordKind, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Origin]:
         if not uuids:
@@ -39,8 +43,21 @@ class Records(Part):
         return {row.pop("uuid"): Origin.model_validate(row) for row in found}
 
     async def get_entities(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Entity]:
+        held = await self._entities(uuids, group_ids)
+        if missing := [uuid for uuid in dict.fromkeys(uuids) if uuid not in held]:
+            found = await self._rows(queries_merging.now(missing, group_ids))
+            now = {row["uuid"]: row["now"] for row in found}
+            others = await self._entities(list(dict.fromkeys(now.values())), group_ids) if now else {}
+            held |= {uuid: others[other] for uuid, other in now.items() if other in others}
+        return as_asked(uuids, held)
+
+    async def _entities(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Entity]:
         found = await self._rows(queries_read.entities(uuids, group_ids))
-        return in_order(uuids, map(mapping.entity, found))
+        return {entity.uuid: entity for entity in map(mapping.entity, found)}
+
+    async def former_uuids(self, group_id: str) -> dict[str, str]:
+        found = await self._rows(queries_merging.former_uuids(group_id))
+        return {row["uuid"]: row["now"] for row in found}
 
     async def get_episodes(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Episode]:
         found = await self._rows(queries_read.episodes(uuids, group_ids))

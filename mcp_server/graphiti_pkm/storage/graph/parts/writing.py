@@ -8,8 +8,14 @@ from uuid import UUID, uuid5
 
 from graphiti_pkm.core.health import LastWrite
 from graphiti_pkm.core.identity.backlinks import back_link as mention_of
-from graphiti_pkm.core.model.records import RemainingNames, Vectors, WriteIntent
-from graphiti_pkm.core.model.redaction import FORGOTTEN, NO_METADATA, redacted_change, updated_entities
+from graphiti_pkm.core.model.records import Merge, RemainingNames, Vectors, WriteIntent
+from graphiti_pkm.core.model.redaction import (
+    FORGOTTEN,
+    NO_METADATA,
+    redacted_change,
+    redacted_merge,
+    updated_entities,
+)
 from graphiti_pkm.errors import InvalidInput, Unavailable, WriteFailed
 from graphiti_pkm.storage.graph import mapping
 from graphiti_pkm.storage.graph.checks import check_stored, checked_label, used_vectors
@@ -17,6 +23,7 @@ from graphiti_pkm.storage.graph.database import Refused
 from graphiti_pkm.storage.graph.locks.leases import Fence, Fences
 from graphiti_pkm.storage.graph.parts.part import OpenGraph, Part
 from graphiti_pkm.storage.graph.queries import changes as queries_changes
+from graphiti_pkm.storage.graph.queries import merging as queries_merging
 from graphiti_pkm.storage.graph.queries import sagas as queries_sagas
 from graphiti_pkm.storage.graph.queries import write as queries_write
 from graphiti_pkm.storage.graph.queries.locks import fence_values
@@ -54,8 +61,8 @@ class Writer(Part):
         try:
             new_dimension = await self._check_vectors(intent, vectors)
             fence = self._fences.of(intent.group_id)
-            updates = await self._updates_left(intent)
-            query = await asyncio.to_thread(_write, intent, vectors, new_dimension, self._server, fence, updates)
+            left = (*await self._updates_left(intent), *await self._merges_left(intent))
+            query = await asyncio.to_thread(_write, intent, vectors, new_dimension, self._server, fence, left)
             done = await db.write(query)
             if fence is not None and not done and not await self.applied([intent.uuid]):
                 raise Unavailable("Another server took over the writes of this group while this one stood still.")
@@ -94,15 +101,31 @@ class Writer(Part):
             return error.message
         return None
 
-    async def _updates_left(self, intent: WriteIntent) -> list[object]:
+    async def _updates_left(self, intent: WriteIntent) -> list[Section]:
         """Updates of entities of which a forgetting write leaves less: what each entity was before and after."""
         if intent.forgets is None:
             return []
         found = map(mapping.change, await self._rows(queries_changes.updates(updated_entities(intent))))
-        return [
+        rows = [
             {"uuid": change.uuid, **mapping.states(redacted_change(change, change.group_id, intent))}
             for change in found
         ]
+        return [(queries_write.FORGET_UPDATES, rows)]
+
+    async def _merges_left(self, intent: WriteIntent) -> list[Section]:
+        """What merges keep, without what a write forgets."""
+        if intent.forgets is None:
+            return []
+        found = await self._rows(queries_merging.parts_of_group(intent.group_id))
+
+        def redacted() -> list[object]:
+            left = (
+                (row, redacted_merge(Merge.model_validate_json(row["content"]), intent).model_dump_json())
+                for row in found
+            )
+            return [{"id": row["id"], "content": content} for row, content in left if content != row["content"]]
+
+        return [(queries_merging.FORGET_PARTS, await asyncio.to_thread(redacted))]
 
     async def _check_vectors(self, intent: WriteIntent, vectors: Vectors) -> int | None:
         """The dimension to record if these are the first vectors of the database.
@@ -127,18 +150,19 @@ def _write(
     new_dimension: int | None,
     server: str | None,
     fence: Fence | None,
-    updates: Sequence[object],
+    left: Sequence[Section],
 ) -> Query:
     """Sections in the order of ``WriteIntent``; the database sees what earlier ones made."""
     groups = {record.group_id for records in (intent.episodes, intent.entities) for record in records}
     renamed = {name.group_id for name in intent.names} | ({intent.group_id} if intent.deletions.entities else set())
     renamed |= set(intent.deletions.groups)
     renamed |= {one.group_id for change in intent.changes if change.entity_before for one in change.entity_before.names}
-    if intent.forgets is not None and intent.forgets.names:
+    if intent.merge is not None or (intent.forgets is not None and intent.forgets.names):
         renamed.add(intent.group_id)
     sections: list[Section] = [
         (queries_write.DIMENSION, [] if new_dimension is None else [new_dimension]),
         (queries_write.ORIGIN, _origin(intent)),
+        *queries_merging.begin(intent),
         (queries_write.EPISODES, _episodes(intent)),
         (queries_write.ENTITIES, _entities(intent, vectors)),
         (queries_write.PROJECTS, list(map(dict, intent.projects))),
@@ -156,10 +180,11 @@ def _write(
         *saga_sections(intent, vectors),
         (queries_write.CHANGES, _changes(intent)),
         *_updates(intent),
+        *queries_merging.finish(intent),
         (queries_write.CORRECTED, intent.corrected_episodes),
         (queries_write.UNCORRECTED, intent.uncorrected_episodes),
         *_forgotten(intent),
-        (queries_write.FORGET_UPDATES, updates),
+        *left,
         *extraction_job_sections(intent, server),
         (queries_write.GROUPS_HOLD, sorted(groups)),
         *_deletions(intent),

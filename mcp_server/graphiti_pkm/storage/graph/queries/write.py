@@ -22,12 +22,12 @@ SET s.scope = r.scope, s.text = r.text, s.corrected = coalesce(s.corrected, fals
   s.confidential = coalesce(s.confidential, false) OR r.confidential
 MERGE (s)-[:OF]->(e)"""
 
-ENTITIES = """MERGE (n:Entity {uuid: r.uuid})
+ENTITIES = """WITH r WHERE NOT EXISTS { MATCH (:FormerUuid {uuid: r.uuid}) } MERGE (n:Entity {uuid: r.uuid})
 SET n:$(r.labels) REMOVE n:$([label IN labels(n) WHERE NOT label IN r.labels])
 WITH n, r, n.name_embedding AS old SET n = r.properties, n.name_embedding = coalesce(r.vector, old)
 MERGE (s:SearchText {id: r.uuid}) SET s.scope = r.scope, s.text = r.text
 MERGE (s)-[:OF]->(n)"""
-"""No labels but these stay."""
+"""No labels but these stay. What was merged into another entity stays merged, whoever writes it again."""
 
 PROJECTS = """MATCH (n:Entity {uuid: r.uuid}) MERGE (p:ProjectRecord {uuid: r.uuid})
 SET p = {uuid: r.uuid, group_id: n.group_id, metadata: r.metadata, pins: r.pins, created_at: r.created_at}"""
@@ -46,7 +46,7 @@ ON CREATE SET o.group_id = r.group_id, o.recorded_at = r.recorded_at, o.created_
 QUALITIES = """MATCH (n:Entity {uuid: r.uuid}) MERGE (q:QualityRecord {uuid: r.uuid})
 SET q = r, q.group_id = n.group_id"""
 
-NAMES = """MERGE (k:Name {id: r.id})
+NAMES = """WITH r WHERE NOT EXISTS { MATCH (:FormerUuid {uuid: r.entity_uuid}) } MERGE (k:Name {id: r.id})
 ON CREATE SET k.key = r.key, k.entity_uuid = r.entity_uuid, k.group_id = r.group_id, k.text = r.text
 WITH k, r, coalesce(k.spellings, []) AS known WHERE k.entity_uuid = r.entity_uuid
 SET k.spellings = known + [s IN r.spellings WHERE NOT s IN known], k.is_alias = r.is_alias,
@@ -121,6 +121,10 @@ DELETE_ENTITIES = (
     SET c.reason = null, c.entity_before = null, c.entity_after = null, c.source_uuid = null""",
     "MATCH (a:Apart {one: r}) DELETE a",
     "MATCH (a:Apart {other: r}) DELETE a",
+    "MATCH (m:MergePart {kept_uuid: r}) DELETE m",
+    "MATCH (m:MergePart {removed_uuid: r}) DELETE m",
+    "MATCH (f:FormerUuid {uuid: r}) DELETE f",
+    "MATCH (f:FormerUuid {entity_uuid: r}) DELETE f",
     "MATCH (k:Name {entity_uuid: r}) DELETE k",
     "MATCH (y:EntryRecord {project_uuid: r}) SET y.project_uuid = null",
     "MATCH (p:ProjectRecord {uuid: r}) DELETE p",
@@ -176,6 +180,8 @@ CLEAR_GROUP = (
     "MATCH (y:EntryRecord {group_id: r}) DELETE y",
     "MATCH (q:QualityRecord {group_id: r}) DELETE q",
     "MATCH (o:WriteOrigin {group_id: r}) DELETE o",
+    "MATCH (m:MergePart {group_id: r}) DELETE m",
+    "MATCH (f:FormerUuid {group_id: r}) DELETE f",
     "MATCH (n:Entity {group_id: r})<-[:OF]-(s:SearchText) DETACH DELETE s",
     "MATCH (e:Episodic {group_id: r})<-[:OF]-(s:SearchText) DETACH DELETE s",
     "MATCH ()-[e:RELATES_TO {group_id: r}]->() DELETE e",

@@ -53,6 +53,7 @@ from graphiti_pkm.storage.graph.sqlite import (
     episodes,
     facts,
     lookups,
+    merging,
     sagas,
     series,
     vectors,
@@ -84,6 +85,9 @@ class Records(SqlitePart):
 
     async def get_entities(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Entity]:
         return await self._file.read(lambda db: lookups.entities(db, uuids, group_ids))
+
+    async def former_uuids(self, group_id: str) -> dict[str, str]:
+        return await self._file.read(lambda db: merging.former(db, group_id))
 
     async def get_episodes(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Episode]:
         return await self._file.read(lambda db: episodes.by_uuids(db, uuids, group_ids))

@@ -10,7 +10,7 @@ from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.queries import EntityFilter, GroupSize, NameBook, Window
 from graphiti_pkm.core.model.records import Entity, Fact, Name, Origin, Passage
 from graphiti_pkm.core.ports.graph import RecordKind
-from graphiti_pkm.storage.graph.ordering import in_order
+from graphiti_pkm.storage.graph.ordering import as_asked
 from graphiti_pkm.storage.graph.sqlite import facts, values
 from graphiti_pkm.storage.graph.sqlite.schema import DAWN, DUSK
 from graphiti_pkm.storage.graph.sqlite.values import ENTITY_COLUMNS, IN_GROUPS, NAME_COLUMNS, as_list, micros
@@ -25,9 +25,10 @@ def groups(db: sqlite3.Connection) -> list[str]:
 
 def uuids(db: sqlite3.Connection, kind: RecordKind, prefix: str, group_ids: Sequence[str], limit: int) -> list[str]:
     """Uuids that start with ``prefix``, from a range of the index of uuids."""
+    wanted = f"SELECT uuid FROM {{table}} WHERE uuid >= :prefix AND uuid < :end AND group_id {IN_GROUPS}"
+    tables = (kind, "former_uuid") if kind == "entity" else (kind,)
     found = db.execute(
-        f"SELECT uuid FROM {kind} WHERE uuid >= :prefix AND uuid < :end AND group_id {IN_GROUPS} "
-        "ORDER BY uuid LIMIT :limit",
+        f"{' UNION ALL '.join(wanted.format(table=table) for table in tables)} ORDER BY uuid LIMIT :limit",
         {"prefix": prefix, "end": prefix + "\U0010ffff", "groups": as_list(group_ids), "limit": limit},
     )
     return [row[0] for row in found]
@@ -47,13 +48,24 @@ def origins(
 
 
 def entities(db: sqlite3.Connection, wanted: Sequence[str], group_ids: Sequence[str]) -> list[Entity]:
-    """These entities in the order asked."""
+    """These entities in the order asked; for one that was merged into another, the other."""
+    text = f"""SELECT {{asked}} AS asked, {ENTITY_COLUMNS} FROM json_each(:uuids) u {{joined}}
+        WHERE n.group_id {IN_GROUPS}"""
+    groups = as_list(group_ids)
     found = db.execute(
-        f"""SELECT {ENTITY_COLUMNS} FROM json_each(:uuids) u JOIN entity n ON n.uuid = u.value
-        WHERE n.group_id {IN_GROUPS}""",
-        {"uuids": as_list(dict.fromkeys(wanted)), "groups": as_list(group_ids)},
+        text.format(asked="n.uuid", joined="JOIN entity n ON n.uuid = u.value"),
+        {"uuids": as_list(dict.fromkeys(wanted)), "groups": groups},
     )
-    return in_order(wanted, map(values.entity, found))
+    held = {row["asked"]: values.entity(row) for row in found}
+    if missing := [uuid for uuid in dict.fromkeys(wanted) if uuid not in held]:
+        found = db.execute(
+            text.format(
+                asked="r.uuid", joined="JOIN former_uuid r ON r.uuid = u.value JOIN entity n ON n.uuid = r.entity_uuid"
+            ),
+            {"uuids": as_list(missing), "groups": groups},
+        )
+        held |= {row["asked"]: values.entity(row) for row in found}
+    return as_asked(wanted, held)
 
 
 def names(db: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Name]:

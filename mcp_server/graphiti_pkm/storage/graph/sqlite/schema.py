@@ -10,7 +10,7 @@ import sqlite3
 from graphiti_pkm.errors import ConfigurationError, NewerSchema
 from graphiti_pkm.storage.graph.sqlite.relevance_schema import RELEVANCE
 
-SCHEMA_VERSION = 12
+SCHEMA_VERSION = 13
 OLDEST_SQLITE = (3, 37, 0)
 """The first version with STRICT tables."""
 
@@ -444,9 +444,36 @@ CREATE TABLE write_origin (
 ) STRICT, WITHOUT ROWID;
 """
 
+# ``merge_part``: what a merge of two entities did, for undoing it. ``former_uuid``: the uuids of entities that are gone
+# into others, each with the one that it means now.
+_MERGES = """
+CREATE TABLE merge_part (
+  uuid TEXT NOT NULL,
+  place INTEGER NOT NULL,
+  group_id TEXT NOT NULL,
+  kept_uuid TEXT NOT NULL,
+  removed_uuid TEXT NOT NULL,
+  recorded_at INTEGER NOT NULL,
+  is_last INTEGER NOT NULL,
+  is_undone INTEGER NOT NULL DEFAULT 0,
+  content TEXT NOT NULL,
+  PRIMARY KEY (uuid, place)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX merge_part_group ON merge_part (group_id);
+CREATE INDEX merge_part_kept ON merge_part (kept_uuid);
+CREATE INDEX merge_part_removed ON merge_part (removed_uuid);
+CREATE TABLE former_uuid (
+  uuid TEXT PRIMARY KEY,
+  group_id TEXT NOT NULL,
+  entity_uuid TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX former_uuid_entity ON former_uuid (entity_uuid);
+CREATE INDEX former_uuid_group ON former_uuid (group_id);
+"""
+
 _MIGRATIONS = (
     *(_FIRST, _GRAPHITI, _UPDATES, _CAUSES, _STEMS, _TYPES, _PROJECTS, _SOURCES, _WORDS, _NAMELESS, RELEVANCE),
-    _CURATION,
+    *(_CURATION, _MERGES),
 )
 """The n-th leads from version n to n + 1; a published one never changes."""
 

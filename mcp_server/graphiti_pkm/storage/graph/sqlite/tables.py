@@ -128,6 +128,13 @@ class Tables:
     def delete_entity(self, uuid: str) -> None:
         """Delete an entity with its facts and names."""
         db = self.db
+        db.execute("DELETE FROM merge_part WHERE kept_uuid = ?1 OR removed_uuid = ?1", (uuid,))
+        db.execute("DELETE FROM former_uuid WHERE uuid = ?1 OR entity_uuid = ?1", (uuid,))
+        db.execute(
+            """UPDATE change SET reason = NULL, entity_before = NULL, entity_after = NULL, source_uuid = NULL
+            WHERE fact_uuid = ?""",
+            (uuid,),
+        )
         found = values.one(db, "SELECT group_id FROM entity WHERE uuid = ?", (uuid,))
         if found is None:
             return
@@ -138,11 +145,6 @@ class Tables:
         facts = [row[0] for row in joined.fetchall()]
         db.executemany("UPDATE change SET reason = NULL WHERE fact_uuid = ?", [(fact,) for fact in facts])
         self.delete_facts(facts)
-        db.execute(
-            """UPDATE change SET reason = NULL, entity_before = NULL, entity_after = NULL, source_uuid = NULL
-            WHERE fact_uuid = ?""",
-            (uuid,),
-        )
         db.execute("DELETE FROM name WHERE entity_uuid = ?", (uuid,))
         words.remove(db, self.prefix(found["group_id"], ENTITY), uuid)
         db.execute("DELETE FROM entity WHERE uuid = ?", (uuid,))
@@ -172,5 +174,15 @@ class Tables:
         for kind in (ENTITY, EPISODE, FACT):
             for row in db.execute(f"SELECT uuid FROM {kind} WHERE group_id = ?", (group_id,)).fetchall():
                 words.remove(db, self.prefix(group_id, kind), row[0])
-        for table in ("change", "name", "fact", "entity", "episode", "saga", "write_origin"):
+        for table in (
+            "change",
+            "name",
+            "fact",
+            "entity",
+            "episode",
+            "saga",
+            "write_origin",
+            "merge_part",
+            "former_uuid",
+        ):
             db.execute(f"DELETE FROM {table} WHERE group_id = ?", (group_id,))

@@ -31,7 +31,7 @@ from graphiti_pkm.errors import InvalidInput, WriteFailed
 from graphiti_pkm.storage.graph.checks import check_stored, checked_label, used_vectors
 from graphiti_pkm.storage.graph.queries.search import name_texts, searchable_name, spelling_key
 from graphiti_pkm.storage.graph.queries.values import checked_text
-from graphiti_pkm.storage.graph.sqlite import values, vectors, words
+from graphiti_pkm.storage.graph.sqlite import merging, values, vectors, words
 from graphiti_pkm.storage.graph.sqlite.schema import COMMUNITY, ENTITY, FACT, PASSAGE
 from graphiti_pkm.storage.graph.sqlite.tables import Tables
 from graphiti_pkm.storage.graph.sqlite.values import as_list, known_micros, micros
@@ -86,6 +86,8 @@ class _Write(Tables):
         )
         for change in intent.changes:
             self._lose_names(change)
+        if intent.merge is not None:
+            merging.begin(self, intent.group_id, intent.merge)
         for step, records in steps:
             for record in records:
                 step(record)
@@ -94,6 +96,8 @@ class _Write(Tables):
         self._sagas()
         for place, change in enumerate(intent.changes):
             self._change(change, place)
+        if intent.merge is not None:
+            merging.finish(self, intent, intent.merge)
         for uuids, corrected in ((intent.corrected_episodes, 1), (intent.uncorrected_episodes, 0)):
             self.db.executemany("UPDATE episode SET corrected = ? WHERE uuid = ?", [(corrected, u) for u in uuids])
         if intent.forgets is not None:
@@ -188,6 +192,9 @@ class _Write(Tables):
         self.episode_words(episode.uuid, episode.group_id, episode.name, episode.content)
 
     def _entity(self, entity: Entity) -> None:
+        """One that was merged into another stays merged, whoever writes it again."""
+        if merging.is_former(self.db, entity.uuid):
+            return
         self.upsert(
             "entity",
             {
@@ -233,6 +240,8 @@ class _Write(Tables):
     def _name(self, name: Name) -> None:
         """Write a name: the first holder of a key stays, as first spelt; spellings gather."""
         checked_text(name.text)
+        if merging.is_former(self.db, name.entity_uuid):
+            return
         self.renamed.add(name.group_id)
         held = values.one(self.db, "SELECT entity_uuid, spellings FROM name WHERE key = ?", (checked_text(name.key),))
         if held is not None and held["entity_uuid"] != name.entity_uuid:
@@ -476,6 +485,7 @@ class _Write(Tables):
             )
         for names in asked.names:
             self._keep_names(names)
+        merging.forget(self, self._intent)
         for uuid in updated_entities(self._intent):
             self._forget_updates(uuid)
 

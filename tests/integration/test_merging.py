@@ -1,0 +1,183 @@
+"""Two entities that are one, in a real memory: merged, undone, rebuilt and forgotten."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.integration.planted import files_with
+from tests.storm.dump import Dump, differences, dump
+
+from graphiti_pkm.bootstrap import Memory, open_memory
+from graphiti_pkm.capabilities.curation.models import MergeResponse
+from graphiti_pkm.capabilities.curation.requests import FlagSimilarEntities, MergeEntities, UnmergeEntities
+from graphiti_pkm.capabilities.curation.tools import MERGING, SIMILAR, UNMERGING
+from graphiti_pkm.capabilities.forget.models import ForgetResponse
+from graphiti_pkm.capabilities.forget.requests import Forget
+from graphiti_pkm.capabilities.forget.tools import FORGETTING
+from graphiti_pkm.capabilities.remember.tools import WRITING
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.requests import AddMemory
+from graphiti_pkm.settings.loader import Settings
+
+pytestmark = pytest.mark.timeout(240)
+
+KEPT, REMOVED = "PostgreSQL", "Postgres database"
+SUMMARIES = {
+    KEPT: "Relational database that stores the invoices and customers.",
+    REMOVED: "The relational database in which customers and invoices are stored.",
+}
+NOTES: list[dict[str, Any]] = [
+    {
+        "episode_body": "PostgreSQL runs on Atlas. We use PostgreSQL since 2024.",
+        "reference_time": "2025-03-01",
+        "entities": [{"name": KEPT, "type": "Tool", "summary": SUMMARIES[KEPT], "aliases": ["PG"]}],
+        "facts": [
+            {"source": KEPT, "relation": "HOSTED_ON", "target": "Atlas", "quote": "PostgreSQL runs on Atlas."},
+            {"source": "Billing", "relation": "USES", "target": KEPT, "valid_at": "2024-01-01"},
+        ],
+    },
+    {
+        "episode_body": "Postgres database runs on Borealis. Billing uses the Postgres database since January 2024. "
+        "The port of Postgres database is Quirlebaum. PostgreSQL came after Postgres database.",
+        "reference_time": "2025-04-01",
+        "entities": [{"name": REMOVED, "type": "Tool", "summary": SUMMARIES[REMOVED], "aliases": ["Postgres DB"]}],
+        "facts": [
+            {
+                "source": REMOVED,
+                "relation": "HOSTED_ON",
+                "target": "Borealis",
+                "quote": "Postgres database runs on Borealis.",
+            },
+            {"source": "Billing", "relation": "USES", "target": REMOVED, "valid_at": "2024-01-01"},
+            {"source": REMOVED, "relation": "HAS_PORT", "value": "Quirlebaum"},
+            {"source": KEPT, "relation": "FOLLOWS", "target": REMOVED},
+            {"source": REMOVED, "relation": "REPLICATES", "target": REMOVED},
+        ],
+    },
+    {
+        "episode_body": "Postgres DB moved to Ceres.",
+        "reference_time": "2025-05-01",
+        "facts": [
+            {
+                "source": REMOVED,
+                "relation": "HOSTED_ON",
+                "target": "Ceres",
+                "replaces": "Borealis",
+                "valid_at": "2025-05-01",
+            }
+        ],
+    },
+    {"episode_body": "The price of Postgres database rose.", "reference_time": "2025-06-01"},
+]
+
+
+async def tell(memory: Memory, **note: Any) -> dict[str, str]:
+    stored = await memory.services[WRITING].add_memory(LOCAL, AddMemory.model_validate(note))
+    return {one.name: one.uuid for one in stored.entities}
+
+
+async def begin(memory: Memory) -> dict[str, str]:
+    """By name the uuids of both, which are flagged."""
+    uuids: dict[str, str] = {}
+    for note in NOTES:
+        uuids = {**await tell(memory, **note), **uuids}
+    found = await memory.services[SIMILAR].flag_similar_entities(LOCAL, FlagSimilarEntities())
+    assert [{pair.one.name, pair.other.name} for pair in found.pairs] == [{KEPT, REMOVED}]
+    return {name: uuids[name] for name in (KEPT, REMOVED)}
+
+
+async def merge(memory: Memory, uuids: dict[str, str]) -> MergeResponse:
+    asked = {"keep_uuid": uuids[KEPT], "remove_uuid": uuids[REMOVED], "reason": "One database."}
+    preview = await memory.services[MERGING].merge_entities(LOCAL, MergeEntities.model_validate(asked))
+    assert preview.status == "preview"
+    done = {**asked, "confirm": preview.confirm}
+    return await memory.services[MERGING].merge_entities(LOCAL, MergeEntities.model_validate(done))
+
+
+async def unmerge(memory: Memory, uuid: str) -> MergeResponse:
+    request = UnmergeEntities(remove_uuid=uuid, reason="Two after all.")
+    return await memory.services[UNMERGING].unmerge_entities(LOCAL, request)
+
+
+async def rebuild(memory: Memory) -> None:
+    await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
+
+
+def content(data_dir: Path) -> Dump:
+    """Of the graph, but for the events of merges and the flag that a merge settled."""
+    found = dump(data_dir)
+    events = found.tables["change"]
+    found.tables["change"] = {key: one for key, one in events.items() if one["kind"] not in ("merged", "unmerged")}
+    return found
+
+
+async def test_a_merge_keeps_all_and_undoing_and_rebuilding_give_back_the_same(tmp_path: Path) -> None:
+    async with open_memory(Settings(data_dir=tmp_path)) as memory:
+        uuids = await begin(memory)
+        before = content(tmp_path)
+        answer = await merge(memory, uuids)
+        assert (answer.status, answer.facts_moved, answer.mentions_moved) == ("merged", 6, 3)
+        assert len(answer.pair_facts or []) == 1
+        assert len(answer.joined_facts or []) == 1
+        (conflict,) = answer.needs_attention
+        assert ["Ceres" in line for line in conflict.candidates] == [True, False]
+        assert ["Atlas" in line for line in conflict.candidates] == [False, True]
+        merged = dump(tmp_path)
+        await rebuild(memory)
+        assert differences(merged, dump(tmp_path)) == []
+        await unmerge(memory, uuids[REMOVED])
+        assert differences(before, content(tmp_path)) == []
+        again = dump(tmp_path)
+        await rebuild(memory)
+        assert differences(again, dump(tmp_path)) == []
+
+
+async def forget(memory: Memory, **what: str) -> ForgetResponse:
+    preview = await memory.services[FORGETTING].forget(LOCAL, Forget.model_validate(what))
+    return await memory.services[FORGETTING].forget(LOCAL, Forget.model_validate({**what, "confirm": preview.confirm}))
+
+
+@pytest.mark.parametrize("named", [KEPT, REMOVED])
+async def test_what_was_merged_yesterday_is_forgotten_under_both_names_and_uuids(tmp_path: Path, named: str) -> None:
+    async with open_memory(Settings(data_dir=tmp_path)) as memory:
+        uuids = await begin(memory)
+        await merge(memory, uuids)
+        await forget(memory, entity_uuid=uuids[named])
+        left = dump(tmp_path)
+        assert not {one["uuid"] for one in left.of("entity")} & set(uuids.values())
+        assert (left.of("merge_part"), left.of("former_uuid")) == ([], [])
+        await rebuild(memory)
+        assert differences(left, dump(tmp_path)) == []
+    for words in ("Postgres database", "Postgres DB", "PostgreSQL", "customers and invoices"):
+        assert files_with(tmp_path, words) == []
+
+
+@pytest.mark.parametrize("words", ["Quirlebaum", "customers and invoices"])
+async def test_words_that_are_forgotten_after_a_merge_are_in_no_file_and_do_not_come_back(
+    tmp_path: Path, words: str
+) -> None:
+    async with open_memory(Settings(data_dir=tmp_path)) as memory:
+        uuids = await begin(memory)
+        await merge(memory, uuids)
+        await forget(memory, query=words)
+        before = dump(tmp_path)
+        await rebuild(memory)
+        assert differences(before, dump(tmp_path)) == []
+        await unmerge(memory, uuids[REMOVED])
+        again = dump(tmp_path)
+        assert {one["name"] for one in again.of("entity")} >= {KEPT, REMOVED}
+        await rebuild(memory)
+        assert differences(again, dump(tmp_path)) == []
+    assert files_with(tmp_path, words) == []
+
+
+async def test_a_fact_of_the_pair_that_only_the_archive_has_is_forgotten_with_its_words(tmp_path: Path) -> None:
+    async with open_memory(Settings(data_dir=tmp_path)) as memory:
+        uuids = await begin(memory)
+        fact = {"source": KEPT, "relation": "KNOWN_FROM", "target": REMOVED, "fact": "PostgreSQL knows Xylomarimba."}
+        await tell(memory, episode_body="PostgreSQL knows Xylomarimba.", facts=[fact])
+        await merge(memory, uuids)
+        await forget(memory, query="Xylomarimba")
+        await unmerge(memory, uuids[REMOVED])
+        assert "KNOWN_FROM" not in {one["relation"] for one in dump(tmp_path).of("fact")}
+    assert files_with(tmp_path, "Xylomarimba") == []
