@@ -4,7 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from neo4j import AsyncGraphDatabase
+from pydantic import SecretStr
 from tests.integration.planted import files_with
+from tests.neo4j_server import Neo4jAddress, empty
 from tests.storm.dump import Dump, differences, dump
 
 from graphiti_pkm.bootstrap import Memory, open_memory
@@ -181,3 +184,53 @@ async def test_a_fact_of_the_pair_that_only_the_archive_has_is_forgotten_with_it
         await unmerge(memory, uuids[REMOVED])
         assert "KNOWN_FROM" not in {one["relation"] for one in dump(tmp_path).of("fact")}
     assert files_with(tmp_path, "Xylomarimba") == []
+
+
+async def graph_of(server: Neo4jAddress) -> dict[str, list[str]]:
+    """All nodes and relations of a Neo4j, by label and type, but for events of merges and what counts writes."""
+    found: dict[str, list[str]] = {}
+    left_out = {"Write", "Group", "Meta", "WriteOrigin", "Server"}
+    async with AsyncGraphDatabase.driver(server.uri, auth=(server.username, server.password)) as driver:
+        nodes = await driver.execute_query("MATCH (n) RETURN labels(n)[0] AS label, properties(n) AS own")
+        ends = "coalesce(startNode(r).uuid, startNode(r).id) AS one, coalesce(endNode(r).uuid, endNode(r).id) AS other"
+        edges = await driver.execute_query(f"MATCH ()-[r]->() RETURN type(r) AS label, properties(r) AS own, {ends}")
+    for record in (*nodes.records, *edges.records):
+        is_event = record["own"].get("kind") in ("merged", "unmerged") and record["label"] == "Change"
+        if record["label"] not in left_out and not is_event:
+            own = sorted((name, str(value)) for name, value in record["own"].items() if name != "scope")
+            found.setdefault(record["label"], []).append(f"{record.get('one')} {record.get('other')} {own}")
+    return {label: sorted(rows) for label, rows in found.items()}
+
+
+async def test_on_neo4j_undoing_and_rebuilding_give_back_the_same_and_forgetting_takes_both(
+    tmp_path: Path, neo4j_server: Neo4jAddress
+) -> None:
+    empty(neo4j_server)
+    settings = Settings(
+        data_dir=tmp_path,
+        neo4j_uri=neo4j_server.uri,
+        neo4j_username=neo4j_server.username,
+        neo4j_password=SecretStr(neo4j_server.password),
+    )
+    async with open_memory(settings) as memory:
+        uuids = await begin(memory)
+        before = await graph_of(neo4j_server)
+        answer = await merge(memory, uuids)
+        assert (answer.facts_moved, answer.mentions_moved) == (6, 3)
+        assert [len(answer.pair_facts or []), len(answer.joined_facts or []), len(answer.needs_attention)] == [1, 1, 1]
+        merged = await graph_of(neo4j_server)
+        assert merged != before
+        await rebuild(memory)
+        assert await graph_of(neo4j_server) == merged
+        await unmerge(memory, uuids[REMOVED])
+        assert await graph_of(neo4j_server) == before
+        await rebuild(memory)
+        assert await graph_of(neo4j_server) == before
+        await merge(memory, uuids)
+        await forget(memory, query="Quirlebaum")
+        await forget(memory, entity_uuid=uuids[REMOVED])
+        left = await graph_of(neo4j_server)
+        assert left.keys().isdisjoint({"MergePart", "FormerUuid"})
+        assert not any(words in row for words in ("ostgres", "Quirlebaum") for rows in left.values() for row in rows)
+    for words in ("Postgres database", "PostgreSQL", "Quirlebaum"):
+        assert files_with(tmp_path, words) == []
