@@ -289,7 +289,7 @@ async def test_an_answer_has_the_fields_of_the_other_server(filled: Client) -> N
     assert answer["relations"] == [WORKS]
     assert json.loads(text(await filled.call_tool("search_memories", {"query": "Alice Acme"}))) == answer
     schema = (await definition_named("search_memories"))["outputSchema"]
-    (entity,) = (part for name, part in schema["$defs"].items() if name == "MemoryEntity")
+    entity = schema["properties"]["entities"]["items"]
     assert {"type": "null"} in entity["properties"]["score"].get("anyOf", []) or "null" in entity["properties"][
         "score"
     ]["type"]

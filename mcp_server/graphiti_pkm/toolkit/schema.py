@@ -29,6 +29,8 @@ def as_object(value: object) -> object:
 
 Json: TypeAlias = dict[str, Any]
 
+_DEFINITIONS = "#/$defs/"
+
 
 def tidy_input(schema: Json, describe: Callable[[str], str] = str) -> Json:
     """An input schema without titles, references, null unions, null defaults and descriptions of whole models."""
@@ -56,7 +58,39 @@ def answer_schema(answer: type[Answer]) -> Json:
         if name not in used:
             used[name] = definitions[name]
             todo += _references(definitions[name])
-    return tidy_output(whole | ({"$defs": dict(sorted(used.items()))} if used else {}))
+    return _inlined(tidy_output(whole | ({"$defs": dict(sorted(used.items()))} if used else {})))
+
+
+def _inlined(schema: Json) -> Json:
+    """The schema with definitions in place of the references to them, where it does not get longer by that."""
+    definitions: dict[str, Json] = dict(schema.get("$defs", {}))
+    whole = {key: part for key, part in schema.items() if key != "$defs"}
+    while name := next((name for name in definitions if _is_shorter_inline(name, whole, definitions)), None):
+        part = definitions.pop(name)
+        whole = _replaced(whole, name, part)
+        definitions = {other: _replaced(node, name, part) for other, node in definitions.items()}
+    return whole | ({"$defs": definitions} if definitions else {})
+
+
+def _is_shorter_inline(name: str, whole: Json, definitions: Mapping[str, Json]) -> bool:
+    uses = sum(used == name for node in (whole, *definitions.values()) for used in _references(node))
+    if name in _references(definitions[name]):
+        return False
+    part = len(json.dumps(definitions[name], separators=(",", ":")))
+    reference = len(f'{{"$ref":"{_DEFINITIONS}{name}"}}')
+    return uses * part <= uses * reference + part + len(f'"{name}":,')
+
+
+def _replaced(node: Any, name: str, part: Json) -> Any:
+    """A copy in which the references to a definition are replaced by it."""
+    if isinstance(node, list):
+        return [_replaced(one, name, part) for one in node]
+    if not isinstance(node, dict):
+        return node
+    copied = {key: _replaced(one, name, part) for key, one in node.items()}
+    if copied.get("$ref") != f"{_DEFINITIONS}{name}":
+        return copied
+    return part | {key: one for key, one in copied.items() if key != "$ref"}
 
 
 @functools.cache

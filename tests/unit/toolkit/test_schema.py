@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, TypeAdapter
 
 from graphiti_pkm.core.model.requests import FactInput, Facts, Strings
 from graphiti_pkm.server.tools.texts import only_naming
-from graphiti_pkm.toolkit.schema import tidy_input, tidy_output
+from graphiti_pkm.toolkit.schema import _inlined, tidy_input, tidy_output
 
 
 class Part(BaseModel):
@@ -41,6 +41,45 @@ def test_titles_null_unions_and_null_defaults_go_while_a_field_named_title_stays
 
 def test_an_output_schema_keeps_null_because_answers_hold_nulls() -> None:
     assert tidy_output(Part.model_json_schema())["properties"]["title"] == {"type": ["string", "null"]}
+
+
+LONG = {"type": "object", "properties": {f"property{number}": {"type": "string"} for number in range(9)}}
+
+
+def test_a_definition_stands_where_it_is_used_if_that_is_no_longer() -> None:
+    once, often, short = ({"$ref": f"#/$defs/{name}"} for name in ("Once", "Often", "Short"))
+    schema = {
+        "type": "object",
+        "properties": {
+            "once": once | {"description": "said here"},
+            "often": {"type": "array", "items": often},
+            "again": {"anyOf": [often, {"type": "null"}]},
+            "short": short,
+            "brief": {"additionalProperties": short},
+        },
+        "$defs": {
+            "Once": {"type": "object", "properties": {"part": often}},
+            "Often": LONG,
+            "Short": {"type": "string"},
+        },
+    }
+    assert _inlined(schema) == {
+        "type": "object",
+        "properties": {
+            "once": {"type": "object", "properties": {"part": often}, "description": "said here"},
+            "often": {"type": "array", "items": often},
+            "again": {"anyOf": [often, {"type": "null"}]},
+            "short": {"type": "string"},
+            "brief": {"additionalProperties": {"type": "string"}},
+        },
+        "$defs": {"Often": LONG},
+    }
+
+
+def test_a_definition_that_refers_to_itself_stays() -> None:
+    tree = {"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}}}
+    schema = {"type": "object", "properties": {"tree": {"$ref": "#/$defs/Tree"}}, "$defs": {"Tree": tree}}
+    assert _inlined(schema) == schema
 
 
 @pytest.mark.parametrize(
