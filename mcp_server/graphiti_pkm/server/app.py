@@ -11,7 +11,7 @@ import anyio
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult
+from mcp_types import INVALID_PARAMS, CallToolResult, CompleteRequestParams, GetPromptResult, InputRequiredResult
 
 from graphiti_pkm.core.operating_system import CAN_FORK
 from graphiti_pkm.core.ports.metrics import UNCOUNTED, Counted
@@ -23,6 +23,7 @@ from graphiti_pkm.server.observability import audit
 from graphiti_pkm.server.observability.logging import configure_logging
 from graphiti_pkm.server.owners import PassedOn, owners
 from graphiti_pkm.server.tools.call_log import CallLog, answer_internal_errors
+from graphiti_pkm.server.tools.completions import METHOD, Completions
 from graphiti_pkm.server.tools.guard import error_result, guarded
 from graphiti_pkm.server.tools.instructions import INSTEAD_OF_READ_GRAPH, READ_GRAPH, build_instructions
 from graphiti_pkm.server.tools.prompts import build_prompts
@@ -103,6 +104,8 @@ class MemoryServer(MCPServer[Backend]):
         for prompt in build_prompts(names):
             self.add_prompt(prompt)
         add_resources(self, read_only_caller=settings.read_only)
+        completions = Completions(self._prompts_of, read_only_caller=settings.read_only)
+        self._lowlevel_server.add_request_handler(METHOD, CompleteRequestParams, completions)
 
     async def run_stdio_async(self) -> None:
         """Serve one client over stdin and stdout, until either side ends it."""
@@ -179,6 +182,10 @@ class MemoryServer(MCPServer[Backend]):
         """The tools that are available to a request and permitted to its token."""
         token, offered = token_of(request), self._offered(request)
         return offered if token is None else permitted(offered, token.tier)
+
+    def _prompts_of(self, request: Any) -> list[str]:
+        """The names of the prompts for which a request may use all tools."""
+        return [prompt.name for prompt in build_prompts([tool.name for tool in self._listed(request)])]
 
     async def _narrow(self, ctx: ServerRequestContext[Backend, Any], call_next: CallNext) -> HandlerResult:
         """Restrict lists and instructions to the toolsets of the request's header and to what its token permits."""

@@ -14,3 +14,5 @@ class PromptLine:
     description: str
     text: str
     needs: frozenset[str]
+    of_entities: frozenset[str] = frozenset()
+    """Arguments for which names of entities are offered."""

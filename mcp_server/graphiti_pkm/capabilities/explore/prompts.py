@@ -28,5 +28,6 @@ PROMPTS = (
         "Everything known about one entity, and what to correct.",
         _REVIEW,
         frozenset({"search_nodes", "get_entity_connections"}),
+        of_entities=frozenset({"name"}),
     ),
 )

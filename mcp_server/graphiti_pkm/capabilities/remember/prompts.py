@@ -43,6 +43,7 @@ PROMPTS = (
         "Talk, look back, and keep what was said.",
         _JOURNAL,
         frozenset({"search_nodes", "add_memory"}),
+        of_entities=frozenset({"topic"}),
     ),
     PromptLine(
         record_decision,

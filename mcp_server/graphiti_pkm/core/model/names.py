@@ -156,6 +156,14 @@ def beginning_term(word: str) -> str:
     return f"{_BEGUN}{word[: min(_BEGINNINGS[-1], max(_BEGINNINGS[0], len(word) // 2))]}"
 
 
+def typed_terms(text: str) -> list[str]:
+    """The terms that find names with the words of an unfinished text; empty if its last word is too short for that."""
+    *words, last = fold(text).split() or [""]
+    if len(last) < _BEGINNINGS[0]:
+        return []
+    return [*words, f"{_BEGUN}{last[: _BEGINNINGS[-1]]}"]
+
+
 def search_terms(text: str, limit: int = 64) -> list[str]:
     """Distinct words of a query in the form of ``fold``, in order, at most ``limit``."""
     return list(dict.fromkeys(fold(text).split()))[:limit]

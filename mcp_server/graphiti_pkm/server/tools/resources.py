@@ -16,30 +16,49 @@ from graphiti_pkm.server.observability.audit import REFUSALS, audit
 from graphiti_pkm.server.tools.guard import backend_of
 from graphiti_pkm.toolkit.call import Call
 
-_A = TypeVar("_A", bound=Answer)
+_R = TypeVar("_R")
 
 ENTITY = "pkm://entity/{uuid}"
 EPISODE = "pkm://episode/{uuid}"
 
 
+async def read_for(
+    backend: Backend, request: Any, action: str, get: Callable[[Call], Awaitable[_R]], *, read_only_caller: bool
+) -> _R:
+    """What ``get`` reads for the caller of a request that is no call of a tool; refusals are audited as ``action``.
+
+    Raises:
+        NotFound: there is no such record.
+        PkmError: with the message for this caller.
+    """
+    caller, began = None, time.perf_counter()
+    try:
+        caller = caller_of(request, read_only=read_only_caller)
+        backend.limits.check(caller, {}, writes=False)
+        services = await backend.services()
+        await services.wait_until_rebuilt()
+        return await get(Call(services, caller))
+    except PkmError as error:
+        if error.code in REFUSALS:
+            audit(caller, token_of(request), action, error.code, began=began)
+        if caller is not None:
+            error.message = backend.message(error, caller)
+        raise
+
+
 def add_resources(server: MCPServer[Backend], *, read_only_caller: bool) -> None:
     """Register the resource templates."""
 
-    async def read(context: Context[Backend, Any], get: Callable[[Call], Awaitable[_A]]) -> str:
-        request, caller, began = context.request_context.request, None, time.perf_counter()
-        backend = backend_of(context)
+    async def read(context: Context[Backend, Any], get: Callable[[Call], Awaitable[Answer]]) -> str:
+        asked = context.request_context.request
         try:
-            caller = caller_of(request, read_only=read_only_caller)
-            backend.limits.check(caller, {}, writes=False)
-            services = await backend.services()
-            await services.wait_until_rebuilt()
-            answer = await get(Call(services, caller))
+            answer = await read_for(
+                backend_of(context), asked, "resources/read", get, read_only_caller=read_only_caller
+            )
         except NotFound as error:
             raise ResourceNotFoundError(error.message) from None
         except PkmError as error:
-            if error.code in REFUSALS:
-                audit(caller, token_of(request), "resources/read", error.code, began=began)
-            raise ResourceError(error.message if caller is None else backend.message(error, caller)) from None
+            raise ResourceError(error.message) from None
         return answer.model_dump_json(exclude_none=True)
 
     @server.resource(
