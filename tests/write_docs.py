@@ -13,6 +13,7 @@ from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.settings.memory import MemorySettings
 from graphiti_pkm.settings.model import ModelSettings
 from graphiti_pkm.settings.names import flags_of, variables_of
+from graphiti_pkm.settings.oauth import OAuthSettings
 from graphiti_pkm.settings.scratch import ReasoningSettings
 from graphiti_pkm.settings.serving import ServingSettings
 
@@ -85,6 +86,7 @@ def readme_with_settings(text: str) -> str:
         "memory": MemorySettings,
         "database": DatabaseSettings,
         "server": ServingSettings,
+        "sign-in": OAuthSettings,
         "models": ModelSettings,
         "scratch graphs": ReasoningSettings,
     }

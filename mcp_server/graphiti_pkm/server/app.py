@@ -260,7 +260,8 @@ def run(settings: Settings, parts: Parts) -> None:
     from graphiti_pkm.server.transports.http import http_app, listen  # noqa: PLC0415  (stdio starts faster without it)
 
     audit.always()
-    check_host(settings.host, tokens_of(settings))  # before the port is opened
+    # before the port is opened
+    check_host(settings.host, tokens_of(settings), has_issuer=settings.oauth_issuer is not None)
     if settings.workers == 1:
         server = build_server(settings, *parts())
         with listen(settings.host, settings.port) as listening:

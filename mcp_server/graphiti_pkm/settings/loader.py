@@ -10,17 +10,18 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Self, get_args
 
-from pydantic import ConfigDict, SecretStr, ValidationError
+from pydantic import ConfigDict, SecretStr, ValidationError, model_validator
 
 from graphiti_pkm.errors import ConfigurationError
 from graphiti_pkm.settings.database import VECTOR_INDEX_THRESHOLD, DatabaseSettings, unused_databases
 from graphiti_pkm.settings.embedding import check_embedding
-from graphiti_pkm.settings.keys import OPENAI_KEY, GivenKey, choose_key
+from graphiti_pkm.settings.keys import OPENAI_KEY, GivenKey, choose_key, is_loopback
 from graphiti_pkm.settings.memory import APP, MemorySettings, RetirementPolicy
 from graphiti_pkm.settings.model import ModelSettings
 from graphiti_pkm.settings.names import ENV_PREFIX, environment_name, is_blank, variables_of
+from graphiti_pkm.settings.oauth import OAuthSettings
 from graphiti_pkm.settings.scratch import ReasoningSettings
 from graphiti_pkm.settings.serving import ServingSettings
 from graphiti_pkm.settings.sources import FLAG, read_sources
@@ -34,16 +35,26 @@ TELEMETRY = "GRAPHITI_TELEMETRY_ENABLED"
 """Graphiti's own variable; its telemetry is on unless this variable turns it off."""
 _SEEN = "{}: every process of this machine can read the command line; set {} in the environment or .env instead"
 _DESCRIBED = frozenset({"entity_types", "edge_types"})
-_LISTS = frozenset({"toolsets", "tools", "exclude_tools", "excluded_entity_types", "allowed_hosts"})
+_LISTS = frozenset({"toolsets", "tools", "exclude_tools", "excluded_entity_types", "allowed_hosts", "oauth_scopes"})
 
 
-class Settings(ReasoningSettings, ModelSettings, ServingSettings, DatabaseSettings, MemorySettings):
+class Settings(ReasoningSettings, ModelSettings, OAuthSettings, ServingSettings, DatabaseSettings, MemorySettings):
     """The effective settings, immutable. The descriptions are also the help texts and DOCS/configuration.md.
 
     Settings are listed in the order of the base classes from last to first.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    @model_validator(mode="after")
+    def _has_an_address(self) -> Self:
+        """Clients are told the address, and tokens are made for it."""
+        if self.oauth_issuer and not self.oauth_resource and self.transport != "stdio" and not is_loopback(self.host):
+            raise ValueError(
+                "oauth_issuer needs oauth_resource where other machines can reach host: the address that clients use, "
+                "such as https://memory.example.com/mcp"
+            )
+        return self
 
     @property
     def token_path(self) -> Path:

@@ -26,6 +26,11 @@ PRINCIPAL = rf"^{_USER}(:{_USER})?$"
 """A person or service, or ``service:user``: a user on whose behalf a service calls."""
 
 
+ISSUED = r"^oauth:[0-9a-f]{12}:[A-Za-z0-9._~@+%-]{1,800}$"
+"""Somebody whom an OAuth issuer named: a hash of the issuer, and the name with other characters percent-encoded. Two
+colons keep these principals apart from those of our own tokens, from their users and from the local one."""
+
+
 class Caller(Record):
     """The caller of a request."""
 
@@ -57,9 +62,9 @@ class Caller(Record):
 
     @property
     def name(self) -> str | None:
-        """The name that the operator or a service uses; an id is not a name."""
+        """The name that the operator, a service or an issuer uses; an id is not a name."""
         known = self.principal.rpartition(":")[2]
-        return None if _ID.fullmatch(known) else known
+        return None if _ID.fullmatch(known) or "%" in known else known
 
 
 LOCAL = Caller()
@@ -95,6 +100,15 @@ class Token(Record):
         if self.revoked is not None:
             return "revoked"
         return "expired" if self.expires is not None and self.expires <= now else "valid"
+
+
+class IssuedToken(Token):
+    """The permissions that an access token of an OAuth issuer grants; it is stored nowhere.
+
+    ``hash`` is of the person and the client instead of the token, so that a renewed token continues the same sessions.
+    """
+
+    principal: Annotated[str, Field(pattern=ISSUED)]
 
 
 def caller_by(token: Token | None, users: Sequence[str], *, read_only: bool) -> Caller:

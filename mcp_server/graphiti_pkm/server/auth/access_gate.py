@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -21,6 +21,9 @@ from graphiti_pkm.server.observability.audit import log_refused_request
 from graphiti_pkm.settings.keys import is_loopback
 from graphiti_pkm.settings.loader import Settings
 
+if TYPE_CHECKING:  # a server without an issuer starts faster without cryptography
+    from graphiti_pkm.server.auth.issuer import Issuer
+
 CONNECTION = "graphiti_pkm.connection"
 """Key of a request's scope for its connection, a ``Visitor``; absent if connections are not limited."""
 _WELL_KNOWN = ".well-known"
@@ -34,21 +37,26 @@ _NO_SIGN_IN = "There is no sign-in here. " + _UNAUTHENTICATED
 def tokens_of(settings: Settings) -> Tokens:
     """The tokens that the settings configure. Raises ConfigurationError."""
     given = settings.tokens.get_secret_value() if settings.tokens else None
-    return Tokens(settings.token_path, given, is_named=settings.tokens_file is not None)
+    return Tokens(
+        settings.token_path,
+        given,
+        is_named=settings.tokens_file is not None,
+        has_issuer=settings.oauth_issuer is not None,
+    )
 
 
-def check_host(host: str, tokens: Tokens) -> None:
+def check_host(host: str, tokens: Tokens, *, has_issuer: bool = False) -> None:
     """Require a valid token before the server listens on an address that other machines can reach.
 
     Raises:
         InvalidSettings: other machines can reach the address, and no valid token exists.
     """
     now = datetime.now(UTC)
-    if is_loopback(host) or any(token.state(now) == "valid" for token in tokens.all()):
+    if is_loopback(host) or has_issuer or any(token.state(now) == "valid" for token in tokens.all()):
         return
     raise InvalidSettings(
         f"Host {host} can be reached from other machines, and there are no tokens to tell callers apart. "
-        "`graphiti-pkm tokens create NAME` makes one; or use --host 127.0.0.1 (default)."
+        "`graphiti-pkm tokens create NAME` makes one; or set oauth_issuer, or use --host 127.0.0.1 (default)."
     )
 
 
@@ -121,12 +129,18 @@ class Authenticated:
     """Passes on requests with a valid token; also those without one if no tokens exist, which only loopback allows."""
 
     def __init__(
-        self, app: ASGIApp, tokens: Tokens, gate: AccessGate, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self,
+        app: ASGIApp,
+        tokens: Tokens,
+        gate: AccessGate,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        issuer: "Issuer | None" = None,
     ) -> None:
         self._app = app
         self._gate = gate
         self._tokens = tokens
         self._now = now
+        self._issuer = issuer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -137,30 +151,40 @@ class Authenticated:
             if visitor is not None:
                 visitor.trust()
             await self._app({**scope, TOKEN: None}, receive, self._watched(send, scope, None))
-        elif token := self._token(Headers(scope=scope)):
+        elif isinstance(found := await self._found(Headers(scope=scope)), Token):
             if visitor is not None:
                 visitor.trust()
             # With this, the SDK refuses requests to the session of another token.
-            holder = AuthenticatedUser(AccessToken(token="", client_id=token.id, scopes=[]))
-            await self._app({**scope, TOKEN: token, "user": holder}, receive, self._watched(send, scope, token))
+            holder = AuthenticatedUser(AccessToken(token="", client_id=found.id, scopes=[], subject=found.principal))
+            await self._app({**scope, TOKEN: found, "user": holder}, receive, self._watched(send, scope, found))
         else:
             if visitor is not None:
                 visitor.distrust()
-            refused = PlainTextResponse(_UNAUTHENTICATED, status_code=401, headers={"WWW-Authenticate": "Bearer"})
-            await refused(scope, receive, send)
+            await found(scope, receive, send)
 
-    def _token(self, headers: Headers) -> Token | None:
-        """The valid token of a request. Only the log shows why a token was refused."""
+    async def _found(self, headers: Headers) -> Token | Response:
+        """The valid token of a request, or the answer to one without.
+
+        Only the log shows why a token of ours was refused.
+        """
         secret = presented(headers)
         if secret is None:
-            refusal = "missing"
-        else:
-            found = self._tokens.verify(secret, self._now())
-            if found.token is not None:
-                return found.token
-            refusal = f"{found.refusal}"
-        self._gate.refused(f"token_{refusal}")
-        return None
+            return self._refusal("missing")
+        found = self._tokens.verify(secret, self._now())
+        if found.token is not None:
+            return found.token
+        if self._issuer is None or found.refusal != "unknown" or not self._issuer.may_have_made(secret):
+            return self._refusal(f"{found.refusal}")
+        checked = await self._issuer.check(secret)
+        if not isinstance(checked, Token):
+            self._gate.refused(f"token_{checked.reason}")
+            return self._issuer.answer_to(checked)
+        return checked
+
+    def _refusal(self, reason: str) -> Response:
+        self._gate.refused(f"token_{reason}")
+        challenge = "Bearer" if self._issuer is None else self._issuer.challenge()
+        return PlainTextResponse(_UNAUTHENTICATED, status_code=401, headers={"WWW-Authenticate": challenge})
 
     def _watched(self, send: Send, scope: Scope, token: Token | None) -> Send:
         """Record what the SDK refuses: a body that is too large, a session that does not exist or belongs to others."""

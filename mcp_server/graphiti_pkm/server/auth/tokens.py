@@ -54,8 +54,12 @@ def hash_of(secret: str) -> str:
 class Tokens:
     """The tokens of a file and of a setting. The file is read again whenever it has changed."""
 
-    def __init__(self, path: Path, given: str | None = None, *, is_named: bool = False) -> None:
+    def __init__(
+        self, path: Path, given: str | None = None, *, is_named: bool = False, has_issuer: bool = False
+    ) -> None:
         """``given``: the setting's entries as JSON; ``is_named``: the settings name the file, so it must exist.
+
+        ``has_issuer``: an OAuth issuer makes further tokens, so callers need one even if there are none here.
 
         Raises:
             InvalidSettings: the setting cannot be used, or names a file that does not exist.
@@ -68,7 +72,7 @@ class Tokens:
             raise InvalidSettings(error.message) from None
         self._stamp: Stamp | None = None
         self._filed: tuple[Token, ...] = ()
-        self._required = is_named or given is not None
+        self._required = is_named or given is not None or has_issuer
         if is_named and not path.exists():
             raise InvalidSettings(
                 f"There is no token file {path}. `graphiti-pkm tokens create NAME` makes it, or leave tokens_file out."

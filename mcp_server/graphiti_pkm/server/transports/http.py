@@ -5,7 +5,7 @@ import contextlib
 import socket
 from collections.abc import Generator
 from functools import partial
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import uvicorn
 from mcp.server.mcpserver import MCPServer
@@ -26,6 +26,9 @@ from graphiti_pkm.server.transports.probes import Probes, Readiness
 from graphiti_pkm.server.transports.sessions import Sessions
 from graphiti_pkm.settings.loader import Settings
 
+if TYPE_CHECKING:
+    from graphiti_pkm.server.auth.issuer import Issuer
+
 SSE_PATH = "/sse"
 _BACKLOG = 2_048
 """Connections that may wait to be accepted."""
@@ -45,7 +48,8 @@ def http_app(server: MCPServer[Backend], backend: Backend, settings: Settings, d
         ConfigurationError: other machines can reach the host and no tokens exist, or the tokens cannot be read.
     """
     tokens = tokens_of(settings)
-    check_host(settings.host, tokens)
+    issuer = _issuer_of(settings)
+    check_host(settings.host, tokens, has_issuer=issuer is not None)
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # KnownNames does this
     if settings.transport == "sse":
         app = server.sse_app(sse_path=SSE_PATH, transport_security=security, host=settings.host)
@@ -60,11 +64,22 @@ def http_app(server: MCPServer[Backend], backend: Backend, settings: Settings, d
         )
     gate = AccessGate(backend.counted or UNCOUNTED)
     endpoint = WithAndWithoutSlash(PlainlyRefused(app)) if settings.transport == "http" else app
-    served: ASGIApp = Authenticated(Sessions(endpoint, settings, backend.limits, gate), tokens, gate)
+    served: ASGIApp = Authenticated(Sessions(endpoint, settings, backend.limits, gate), tokens, gate, issuer=issuer)
     if backend.counted is not None:
         served = MetricsPage(served, backend.counted, backend, tokens, gate, settings)
+    served = NoSignIn(served)
+    if issuer is not None:
+        served = issuer.described(served)
     # The probes answer two paths. Every other path is checked, without exception.
-    return Probes(Drained(KnownNames(NoSignIn(served), settings, gate), draining), Readiness(backend, draining))
+    return Probes(Drained(KnownNames(served, settings, gate), draining), Readiness(backend, draining))
+
+
+def _issuer_of(settings: Settings) -> "Issuer | None":
+    if settings.oauth_issuer is None:
+        return None
+    from graphiti_pkm.server.auth.issuer import Issuer  # noqa: PLC0415  (imports cryptography)
+
+    return Issuer(settings)
 
 
 async def serve_http(
