@@ -526,6 +526,11 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
         "test_a_contributor_adds_and_deletes_nothing": "K-03 K-04 C45",
         "test_a_curator_deletes_what_a_librarian_may_only_tidy": "K-07",
         "test_a_refusal_is_no_other_error_and_is_audited": "C44",
+        "test_the_setting_is_the_tier_of_the_local_user_without_a_token": "K-01",
+    },
+    "protocol/test_shared_memories.py": {
+        "test_a_member_may_what_its_tier_there_may_with_every_tool": "K-01 K-08",
+        "test_who_told_what_is_the_member_and_never_an_argument": "T86",
     },
     "protocol/test_tokens.py": {
         "test_users_of_one_service_are_told_apart_on_every_request_of_one_session": "C41",

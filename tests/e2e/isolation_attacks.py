@@ -181,6 +181,8 @@ class Attacks:
                 yield self._with(**{parameter: (self._hers.group, NOWHERE)})
                 stored = [stored_group(principal, self._hers.group) for principal in ("vera", "nobody")]
                 yield self._with(**{parameter: (stored[0], stored[1])})
+                for nobodys in (f"nobody/{self._hers.group}", f"vera/{NOWHERE}"):  # as the group of a shared memory
+                    yield self._with(**{parameter: (f"vera/{self._hers.group}", nobodys)})
             elif parameter in {"graph", "other"} or (parameter == "name" and self._tool in OPENING):
                 yield self._with(**{parameter: (HERS, NOBODYS)})
             elif parameter in {"saga", "saga_name"}:

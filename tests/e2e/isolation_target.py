@@ -14,7 +14,7 @@ from tests.e2e.support import CALL_SECONDS, Served, Transport, over_http, servin
 from tests.protocol.support import BESIDE
 from tests.scripted_model import ScriptedModel
 
-ATTACKERS = ("eve", "held", "local", "new")
+ATTACKERS = ("eve", "held", "local", "member", "former", "new")
 """The last has nothing of its own yet."""
 ALL = [tool.name for toolset in BESIDE for tool in toolset.tools]
 ADDING = {

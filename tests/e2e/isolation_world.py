@@ -13,6 +13,7 @@ from tests.e2e.isolation_scratch import draw_hers, draw_own, drawn
 from tests.e2e.support import call
 
 from graphiti_pkm.core.model.access import Token
+from graphiti_pkm.server.auth.grants import Grant, write_grants
 from graphiti_pkm.server.auth.tokens import hash_of, new_secret, write_tokens
 
 VERAS, COMMON = "diary", "work"
@@ -63,7 +64,10 @@ class Story:
     """What she has and what became of it."""
 
     def issue(self, directory: Path) -> None:
-        """Tokens: hers, one of a stranger, one of her own that is held to a group, and others."""
+        """Tokens: hers, one of a stranger, one of her own that is held to a group, and others.
+
+        The second of her groups is also open to a member of her memory, and all of them were to a former one.
+        """
         self.file = directory / "tokens.json"
         for name, fields in {
             "vera": {"principal": "vera"},
@@ -71,6 +75,8 @@ class Story:
             "held": {"principal": "vera", "groups": (COMMON,)},
             "local": {"principal": "local"},
             "new": {"principal": "new"},
+            "member": {"principal": "mia"},
+            "former": {"principal": "fay"},
             "gone": {"principal": "gone"},
             "carl": {"principal": "carl"},
             "dora": {"principal": "dora"},
@@ -81,6 +87,11 @@ class Story:
             values = {"hash": hash_of(secret), "created": datetime.now(UTC), "tier": "curator", **fields}
             self.tokens[name] = Token.model_validate(values)
         write_tokens(self.file, list(self.tokens.values()))
+        now = datetime.now(UTC)
+        shared = {"memory": "vera", "tier": "curator", "created": now}
+        member = Grant.model_validate({**shared, "id": "0" * 8, "principal": "mia", "groups": [COMMON]})
+        former = Grant.model_validate({**shared, "id": "1" * 8, "principal": "fay", "revoked": now})
+        write_grants(directory / "grants.json", [member, former])
 
     def revoke(self, name: str) -> None:
         """From now on."""

@@ -14,6 +14,7 @@ from tests.e2e.support import Served, serving, until
 from tests.protocol.support import BESIDE
 
 from graphiti_pkm.core.model.access import Token
+from graphiti_pkm.server.auth.grants import Grant, write_grants
 from graphiti_pkm.server.auth.tokens import hash_of, new_secret, write_tokens
 
 # The first run installs the client.
@@ -38,7 +39,10 @@ def secret() -> str:
 @pytest.fixture(scope="module")
 def data(secret: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """With the one token that LibreChat has."""
-    directory = tmp_path_factory.mktemp("librechat") / "data"
+    return with_token(tmp_path_factory.mktemp("librechat") / "data", secret)
+
+
+def with_token(directory: Path, secret: str) -> Path:
     token = {
         "hash": hash_of(secret),
         "principal": "librechat",
@@ -136,6 +140,37 @@ def test_who_connects_anew_finds_their_own_again(node: Path, data: Path, service
             assert WORDS[ANNA][0] in chat.call("search_episodes", query="Where does my pet live?")
             chat.user = BEN
             assert WORDS[ANNA][0] not in chat.call("search_episodes", query="Where does my pet live?")
+
+
+def test_two_users_keep_decisions_in_one_memory(node: Path, secret: str, tmp_path: Path) -> None:
+    """Who said what is right, and neither sees the other's journal; one that leaves has it no more."""
+    data, members = with_token(tmp_path / "data", secret), tmp_path / "members.txt"
+    members.write_text(f"{ANNA}\n{BEN}\n")
+    members.chmod(0o600)
+    shared = {"id": "1a2b3c4d", "principal": "librechat", "memory": "team", "members": members}
+    write_grants(data / "grants.json", [Grant.model_validate({**shared, "created": datetime.now(UTC)})])
+    with (
+        serving(data) as server,
+        LibreChat(node, CONFIGURATION, server.url, secret, ANNA) as anna,
+        LibreChat(node, CONFIGURATION, server.url, secret, BEN) as ben,
+    ):
+        chats = {ANNA: anna, BEN: ben}
+        for user, chat in chats.items():
+            pet, town = WORDS[user]
+            chat.call("add_memory", episode_body=f"My pet {pet} lives in {town}.")
+            chat.call("add_memory", episode_body=f"{town} is where we open.", group_id="team/decisions")
+        for user, other in ((ANNA, BEN), (BEN, ANNA)):
+            found = json.loads(chats[user].call("get_episodes", group_ids="team/decisions"))["episodes"]
+            assert {one["content"].split()[0]: one["told_by"] for one in found} == {
+                WORDS[one][1]: f"librechat:{one}" for one in (ANNA, BEN)
+            }
+            for groups in ("default", ["default", "team/decisions"]):
+                journal = chats[user].call("search_episodes", query="Where does the pet live?", group_ids=groups)
+                assert WORDS[user][0] in journal
+                assert WORDS[other][0] not in journal
+        members.write_text(f"{ANNA}\n")
+        assert "No shared memory of this name is open to you" in ben.refused("get_episodes", group_ids="team/decisions")
+        assert len(json.loads(anna.call("get_episodes", group_ids="team/decisions"))["episodes"]) == 2
 
 
 def test_with_a_token_that_is_not_set_librechat_does_not_connect(node: Path, service: Served) -> None:

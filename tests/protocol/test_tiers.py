@@ -182,3 +182,26 @@ async def test_a_refusal_is_no_other_error_and_is_audited(doors: Doors, caplog: 
         "outcome": "permission_denied",
         "targets": [SOME],
     }
+
+
+@pytest.mark.parametrize("tier", TIERS)
+async def test_the_setting_is_the_tier_of_the_local_user_without_a_token(tier: Tier, doors: Doors) -> None:
+    doors.settings = doors.settings.model_copy(update={"tier": tier})
+    world = everything(doors)
+    async with (
+        served(doors.settings, world.start) as url,
+        connected(f"{url}/mcp", "auto") as web,
+        world.connect() as one,
+    ):
+        for client in (web, one):
+            shown = (await client.list_tools()).tools
+            assert {tool.name for tool in shown} == MAY[tier]
+            assert not [name for name in TOGETHER - MAY[tier] if name in (client.instructions or "")]
+            for name in TOGETHER:
+                answer = await client.call_tool(name, {"tier": "curator"})
+                code = (answer.structured_content or {}).get("code")
+                assert code == ("invalid_input" if name in MAY[tier] else "permission_denied"), name
+        assert world.graph.tables.episodes == {}
+        curator = doors.add("anna", tier="curator")
+        async with connected(f"{url}/mcp", "auto", **curator) as client:  # a token has its own
+            assert {tool.name for tool in (await client.list_tools()).tools} == {*TOGETHER}

@@ -13,7 +13,7 @@ from graphiti_pkm.settings.names import RETIRED, environment_name, flags_of, is_
 _SERVE_ONLY = frozenset({
     "transport", "host", "port", "path", "toolsets", "tools", "exclude_tools", "read_only", "default_group",
     "allowed_hosts", "calls_per_minute", "writes_per_minute", "characters_per_call", "workers", "drain_seconds",
-    "metrics", "log_format", "tokens", "audit_days",
+    "metrics", "log_format", "tokens", "audit_days", "tier",
 })  # fmt: skip
 _EVERYDAY = frozenset({
     "data_dir", "timezone", "person", "transport", "host", "port", "toolsets", "read_only", "log_level",

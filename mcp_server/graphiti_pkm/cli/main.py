@@ -204,15 +204,29 @@ def _add_tokens(add: _Add) -> None:
         "--tier",
         choices=get_args(Tier),
         default="contributor",
+        dest="token_tier",
         help="what the token permits; each tier includes the ones before: reader: read; contributor (default): add and "
         "retire; librarian: delete facts; curator: delete words for good (delete_episode, forget, clear_graph)",
     )
     made.add_argument(
         "--group",
-        action="append",
+        "--groups",
+        action="extend",
+        type=lambda text: text.split(","),
         default=[],
         metavar="GROUP",
-        help="restrict the token to this group of the memory; repeatable",
+        help="restrict the token to this group of the memory, or to several, separated by commas; repeatable",
+    )
+    made.add_argument(
+        "--memory",
+        metavar="TEAM",
+        help="make no token: open the groups of the principal TEAM to NAME beside its own, as TEAM/GROUP, with --tier",
+    )
+    made.add_argument(
+        "--members",
+        type=Path,
+        metavar="FILE",
+        help="with --memory: to the users of the service NAME in this file, one X-User-ID a line",
     )
     made.add_argument(
         "--may-impersonate",

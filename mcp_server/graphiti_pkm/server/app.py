@@ -67,6 +67,7 @@ class MemoryServer(MCPServer[Backend]):
         self.draining = Draining()
         self.draining.on_begin = backend.stop_waiting
         self._drain_seconds = settings.drain_seconds
+        self._local_tier = settings.tier
         names = [tool.name for tool in self.tools]
         self._built = {
             tool.name: guarded(
@@ -75,6 +76,7 @@ class MemoryServer(MCPServer[Backend]):
                 unshown=unshown_marks(settings),
                 read_only_caller=settings.read_only,
                 zone=settings.zone,
+                local_tier=settings.tier,
             )
             for tool in self.tools
         }
@@ -179,9 +181,9 @@ class MemoryServer(MCPServer[Backend]):
         return self.tools if header is None else narrowed(self.tools, header)
 
     def _listed(self, request: Any) -> Sequence[ToolSpec]:
-        """The tools that are available to a request and permitted to its token."""
-        token, offered = token_of(request), self._offered(request)
-        return offered if token is None else permitted(offered, token.tier)
+        """The tools that are available to a request and permitted to its token, or to the local user."""
+        token = token_of(request)
+        return permitted(self._offered(request), self._local_tier if token is None else token.tier)
 
     def _prompts_of(self, request: Any) -> list[str]:
         """The names of the prompts for which a request may use all tools."""
@@ -190,7 +192,7 @@ class MemoryServer(MCPServer[Backend]):
     async def _narrow(self, ctx: ServerRequestContext[Backend, Any], call_next: CallNext) -> HandlerResult:
         """Restrict lists and instructions to the toolsets of the request's header and to what its token permits."""
         result = await call_next(ctx)
-        if ctx.request is None or ctx.method == "tools/call" or not isinstance(result, Mapping):
+        if ctx.method == "tools/call" or not isinstance(result, Mapping):
             return result  # for a call, the tool answers with an error that the model can read
         try:
             names = [tool.name for tool in self._listed(ctx.request)]

@@ -62,6 +62,11 @@ class Settings(ReasoningSettings, ModelSettings, OAuthSettings, ServingSettings,
         return self.tokens_file or self.data_dir / "tokens.json"
 
     @property
+    def grants_path(self) -> Path:
+        """The path of the file with shared memories, which may not exist; beside the tokens, as hosts share both."""
+        return self.token_path.with_name("grants.json")
+
+    @property
     def audit_path(self) -> Path:
         """The path of the audit log, which may not exist."""
         return self.data_dir / "audit.sqlite3"

@@ -1,9 +1,13 @@
 """Settings of a server: transport, tokens, limits, tools, metrics and log."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, Field, SecretStr, field_validator
+
+Tier: TypeAlias = Literal["reader", "contributor", "librarian", "curator"]
+"""The tiers of callers, each including the one before: read; add and make undoable changes; tidy up; delete
+permanently."""
 
 _TAKEN = frozenset({"health", "ready", "metrics", "sse", "messages", "register", "authorize", "token"})
 """First parts of the paths of the other endpoints."""
@@ -82,6 +86,11 @@ class ServingSettings(BaseModel, defer_build=True):
         default=(), description="Offer only these tools of the toolsets, separated by commas."
     )
     exclude_tools: tuple[str, ...] = Field(default=(), description="Tools to leave out, separated by commas.")
+    tier: Tier = Field(
+        default="curator",
+        description="What the local user may do over stdio, and on a server without tokens: reader reads, contributor "
+        "adds and retires, librarian deletes facts, curator deletes words for good. Tokens have tiers of their own.",
+    )
     read_only: bool = Field(default=False, description="Offer only tools that change nothing.")
     workers: int = Field(
         default=1, ge=1, le=64, description="Number of processes that serve http; each contains the whole server."

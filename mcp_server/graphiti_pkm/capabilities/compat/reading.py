@@ -160,12 +160,12 @@ class ClassicReading:
 
     async def named(self, caller: Caller, names: Sequence[str], group_ids: Sequence[str]) -> dict[str, list[Entity]]:
         """The entities of exactly each name, alias or spelling, in the order of the groups."""
-        person = self._persons.called(caller)
-        keys = {(group, name): name_key(group, name) for group in group_ids for name in (*names, person)}
+        called = {group: self._persons.called(caller, group) for group in group_ids}
+        keys = {(group, name): name_key(group, name) for group in group_ids for name in (*names, called[group])}
         found = await self._graph.records.get_names(list(dict.fromkeys(keys.values())))
         uuids = sorted({one.entity_uuid for one in found.values()})
         held = Held(found, {one.uuid: one for one in await self._graph.records.get_entities(uuids, group_ids)})
-        each = {name: [held.exactly(group, name, person) for group in group_ids] for name in names}
+        each = {name: [held.exactly(group, name, called[group]) for group in group_ids] for name in names}
         return {name: [one for one in entities if one is not None] for name, entities in each.items()}
 
     async def gathered(self, entities: Sequence[Entity], group_ids: Sequence[str], *, within: bool) -> Gathered:

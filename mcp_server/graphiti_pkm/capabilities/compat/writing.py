@@ -51,7 +51,7 @@ from graphiti_pkm.core.facts.statuses import HAS_STATUS, is_status_relation
 from graphiti_pkm.core.identity.first_back_links import first_back_links
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.known_names import NameBooks
-from graphiti_pkm.core.identity.persons import Persons
+from graphiti_pkm.core.identity.persons import Persons, refuse_me
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.names import display_name, name_key, normalise_name, relation_name
 from graphiti_pkm.core.model.queries import EntityFilter
@@ -228,6 +228,7 @@ class ClassicWriting:
         if caller.read_only:
             raise NotAllowed(f"This connection may only read. {_NOTHING}")
         _check(sent)
+        refuse_me(caller, group_id, map(normalise_name, sent.names))
         try:
             vectors = await self._vectors(sent)
             async with self._context.locks.hold(group_id):
@@ -251,7 +252,7 @@ class ClassicWriting:
 
     async def _store(self, caller: Caller, group_id: str, sent: Sent, vectors: Mapping[str, Vector]) -> Planned:
         """Read, plan and commit under the group's lock."""
-        person = self._persons.called(caller)
+        person = self._persons.called(caller, group_id)
         recorded_at = await self._committer.time(group_id, self._context.now())
         moment = Moment(group_id, person, recorded_at, self._context.settings.zone)
         held = await self._held(group_id, moment, sent)

@@ -64,9 +64,10 @@ class Lookups(Reader):
             raise unknown("episode", asked[0])
         room = budget((EPISODES, limit), (CONTENT, chars))
         wrong = await self._corrections(page.episodes[:limit], searched)
+        tellers = await self._tellers(caller, page.episodes[:limit])
         views = [
             self._views.episode_start(item, chars, room // 2, request.content_offset).model_copy(
-                update={"corrected_facts": wrong.get(item.uuid)}
+                update={"corrected_facts": wrong.get(item.uuid), "told_by": tellers.get(item.uuid)}
             )
             for item in page.episodes[:limit]
         ]
@@ -148,7 +149,8 @@ class Lookups(Reader):
         found = await self._graph.records.get_episodes([whole], visible)
         if not found:
             raise unknown("episode", whole)
-        return self._views.episode_start(found[0], CONTENT.maximum, budget((CONTENT, CONTENT.maximum)))
+        view = self._views.episode_start(found[0], CONTENT.maximum, budget((CONTENT, CONTENT.maximum)))
+        return view.model_copy(update={"told_by": (await self._tellers(caller, found)).get(whole)})
 
     async def _resolved(self, group_ids: Sequence[str], texts: Sequence[str]) -> list[str]:
         if len(texts) > _ASKED_EPISODES:

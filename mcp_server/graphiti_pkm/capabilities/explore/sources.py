@@ -70,6 +70,8 @@ class Sources(Reader):
         views = await asyncio.to_thread(
             self._source_views, list(zip(told_by, shown, strict=False)), fact, episodes, request.mode
         )
+        tellers = await self._tellers(caller, episodes)
+        views = [one.model_copy(update={"told_by": tellers.get(one.episode_uuid)}) for one in views]
         kept = fit(item_sizes(views, (fact.group_id,)), budget((SOURCES, limit)))
         more = kept < len(page.sources)
         return FactSourcesResponse(

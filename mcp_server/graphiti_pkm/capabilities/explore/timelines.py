@@ -62,9 +62,10 @@ class Timelines(Reader):
         months = mentions_per_month(summary, self._context.settings.zone) if start.after is None else None
         room = budget((TIMELINE, limit), (CONTENT, chars)) - text_size([months or {}, beside or {}])
         wrong = await self._corrections(page.episodes[:limit], anchor.group_ids)
+        tellers = await self._tellers(caller, page.episodes[:limit])
         views = [
             self._views.episode_start(episode, chars, room // 2).model_copy(
-                update={"corrected_facts": wrong.get(episode.uuid)}
+                update={"corrected_facts": wrong.get(episode.uuid), "told_by": tellers.get(episode.uuid)}
             )
             for episode in page.episodes[:limit]
         ]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
 from graphiti_pkm.core.facts.parsed_facts import ParsedEntity, ParsedFact, ParsedRequest, is_me, read_fact
+from graphiti_pkm.core.identity.persons import Person
 from graphiti_pkm.core.model.labels import as_label
 from graphiti_pkm.core.model.names import display_name, normalise_name
 from graphiti_pkm.core.model.records import Entity, Episode
@@ -40,21 +41,22 @@ class ReadExtraction:
 
 
 def read_extraction(
-    found: Extraction, episode: Episode, known: Mapping[str, Entity], person: str, person_uuid: str | None, zone: tzinfo
+    found: Extraction, episode: Episode, known: Mapping[str, Entity], person: Person, zone: tzinfo
 ) -> ReadExtraction:
     """Parse an extraction; ``known``: those of its entities that the graph has by now, by uuid.
 
-    A recognised entity that was deleted since is new again, under the model's name.
+    A recognised entity that was deleted since is new again, under the model's name. A speaker who is nobody known is
+    left out, with what is said of them.
     """
     names: dict[str, str] = {}
     for one in found.entities:
         held = known.get(one.uuid)
-        name = ME if held and held.uuid == person_uuid else held.name if held else _name(one.name, person)
-        if name:
+        name = ME if held and held.uuid == person.uuid else held.name if held else _name(one.name, person.name)
+        if name and (person.is_known or not is_me(name, person.name)):
             names[one.uuid] = name
     facts = []
     for number, fact in enumerate(found.facts):
-        if parsed := _fact(fact, number, names, episode.valid_at, person, zone):
+        if parsed := _fact(fact, number, names, episode.valid_at, person.name, zone):
             facts.append(ReadFact(fact, parsed))
     words = _status_words(facts, known)
     entities = tuple((one, names[one.uuid]) for one in found.entities if one.uuid in names and one.uuid not in words)

@@ -69,8 +69,19 @@ class ExtractionWriting:
             instructions=job.instructions,
             previous_episode_uuids=await self._whole(group_id, job.previous_episode_uuids),
             supplied_facts=tuple(fact.text for fact in facts if not fact.voided),
-            person=(await self._persons.of(group_id, job.person)).name,
+            person=(await self._person(group_id, job)).name,
         )
+
+    async def _person(self, group_id: str, job: ExtractJob) -> Person:
+        """Who "I" is in the job's episode."""
+        told = (await self._graph.records.origins("episode", [job.episode_uuid], [group_id])).get(job.episode_uuid)
+        return await self._persons.of(group_id, job.person, told.created_by if told else None)
+
+    async def _told_as(self, job: ExtractJob) -> str | None:
+        """The name by which the teller knows the group of a shared memory."""
+        receipt = await self._context.journal.stored_answer(job.episode_uuid)
+        public = receipt and receipt[1].get("group_id")
+        return public if isinstance(public, str) else None
 
     async def _whole(self, group_id: str, given: Sequence[str] | None) -> tuple[str, ...] | None:
         """Full uuids for beginnings sent by callers; one that matches none, or several, is left out."""
@@ -109,7 +120,7 @@ class ExtractionWriting:
             WriteFailed: nothing was written.
         """
         group_id = given.episode.group_id
-        person = await self._persons.of(group_id, given.job.person)
+        person = await self._person(group_id, given.job)
         read = self._read(given, await self._known(given), person)
         texts = list(dict.fromkeys((*names_given(read.parsed, person.name), *(one.parsed.text for one in read.facts))))
         vectors = await embed_by_text(self._context.embedder, texts) if texts else {}
@@ -143,7 +154,7 @@ class ExtractionWriting:
         known = await self._known(given)
         if any(one.is_known and one.uuid not in known for one in given.found.entities):
             raise OutdatedError
-        person = await self._persons.of(group_id, given.job.person)
+        person = await self._person(group_id, given.job)
         read = self._read(given, known, person)
         snapshot, around = await asyncio.gather(
             self._reader.read(group_id, read.parsed, person.name, vectors, now), self._around(given, known)
@@ -151,7 +162,7 @@ class ExtractionWriting:
         there = {fact.uuid for fact in around.facts}
         if any(one.is_known and one.uuid not in there for one in given.found.facts):
             raise OutdatedError
-        public = self._groups.public(group_id)
+        public = self._groups.public(group_id) if person.is_known else await self._told_as(given.job)
         named = None if public == settings.default_group else public
         caller = f"extraction ({given.model})"
         at = WriteContext(group_id, named, person.name, now, recorded_at, settings.zone, caller, settings.retirement)
@@ -165,7 +176,7 @@ class ExtractionWriting:
 
     def _read(self, given: FoundInEpisode, known: Mapping[str, Entity], person: Person) -> ReadExtraction:
         zone = self._context.settings.zone
-        return read_extraction(given.found, given.episode, known, person.name, person.uuid, zone)
+        return read_extraction(given.found, given.episode, known, person, zone)
 
     async def _around(self, given: FoundInEpisode, known: Mapping[str, Entity]) -> ExtractionContext:
         episode_uuid, groups = given.job.episode_uuid, [given.episode.group_id]

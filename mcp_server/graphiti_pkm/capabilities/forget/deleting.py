@@ -162,7 +162,7 @@ class Deleting:
         held = await self._texts_with_removed_words(episode, vanished)
         erased = self._erasing.message(is_erased=is_erased, but=_ERASED_BUT if held else None)
         reasons = [*held[: _MOST_LISTED // 2], *reasons]
-        stays = f"{_STAYS}{self._way_out(caller, 'them out')}" if reasons else ""
+        stays = f"{_STAYS}{self._way_out(caller, group, 'them out')}" if reasons else ""
         return DeleteResponse(
             message=f"Deleted episode '{clipped(episode.name, _NAME)}' ({whole}) and what only it supported. "
             f"{erased}{saved}{stays}",
@@ -233,11 +233,11 @@ class Deleting:
         by = {uuid: staying[other] for uuid, other in replaced.items() if other in staying}
         return _still_retired(list(retired.values()), lost, by)
 
-    def _way_out(self, caller: Caller, what: str) -> str:
+    def _way_out(self, caller: Caller, group_id: str, what: str) -> str:
         """The end of a sentence: names ``forget`` only to a caller who may use it, if it is enabled."""
         settings = self._context.settings
         is_on = "forget" not in settings.exclude_tools and (not settings.tools or "forget" in settings.tools)
-        return f"; forget takes {what}." if is_on and caller.may("curator") else "."
+        return f"; forget takes {what}." if is_on and self._groups.may(caller, group_id, "curator") else "."
 
     async def delete_entity_edge(self, caller: Caller, request: DeleteEntityEdge) -> DeleteResponse:
         """Remove one fact; its entities and episodes stay, and what it ended stays ended. Raises NotFound."""
@@ -262,7 +262,7 @@ class Deleting:
             await self._committer.commit(intent, {})
         return DeleteResponse(
             message=f"Deleted fact {whole} '{clipped(fact.text, _NAME)}'. "
-            f"{_NOT_ERASED}{self._way_out(caller, 'it out of the journal')}",
+            f"{_NOT_ERASED}{self._way_out(caller, group, 'it out of the journal')}",
             removed={"episodes": 0, "facts": 1, "entities": 0, "mentions": 0, "passages": 0},
             removed_names=[],
             kept={"entities": len(left), "facts": 0},

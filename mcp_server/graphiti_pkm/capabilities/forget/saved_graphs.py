@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from graphiti_pkm.capabilities.forget.plan import ForgetPlan
 from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.groups import is_of
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.records import Forgetting, WriteIntent
 from graphiti_pkm.core.ports.saved_graphs import SavedGraphContent, is_lost, texts_in
@@ -25,10 +26,12 @@ class SavedTrace:
 
     lost: Sequence[SavedGraphContent] = ()
     doubtful: Sequence[SavedGraphContent] = ()
+    of_owner: Sequence[SavedGraphContent] = ()
+    """Those that are removed of whom the shared memory belongs to; the caller is not told what they are called."""
 
     @property
     def uuids(self) -> tuple[str, ...]:
-        return tuple(graph.uuid for graph in self.lost)
+        return tuple(graph.uuid for graph in (*self.lost, *self.of_owner))
 
     @property
     def names(self) -> list[str]:
@@ -50,9 +53,16 @@ class SavedTrace:
 
 
 async def saved_trace(context: Context, caller: Caller, plan: ForgetPlan) -> SavedTrace:
-    """The caller's saved graphs that contain what is removed, by uuid or by words."""
+    """The caller's saved graphs that contain what is removed, by uuid or by words.
+
+    In a shared memory also those of its owner that hold a part of the group; members cannot save any.
+    """
     kept = await context.journal.saved_graph_contents(caller.principal)
-    if not kept:
+    group, others = plan.material.target.group_id, list[SavedGraphContent]()
+    for owner in {one.memory for one in caller.shared if is_of(group, one.memory)}:
+        found = await context.journal.saved_graph_contents(owner)
+        others += [graph for graph in found if group in graph.groups]
+    if not kept and not others:
         return SavedTrace()
     now = context.now()
 
@@ -65,7 +75,8 @@ async def saved_trace(context: Context, caller: Caller, plan: ForgetPlan) -> Sav
                 lost.append(graph)
             elif any(map(plan.material.around.vanished.marks, texts)) or any(map(forms.found, texts)):
                 doubtful.append(graph)
-        return SavedTrace(lost, doubtful)
+        gone = [graph for graph in others if is_lost(graph, write) or any(map(plan.says, texts_of_graph(graph)))]
+        return SavedTrace(lost, doubtful, gone)
 
     return await in_thread(work)
 

@@ -58,6 +58,7 @@ class Entries(ProjectLookups):
             group, project = await self._group(caller, request.project_id, request.group_id)
         except NotFound as error:
             raise NotFound(f"{error.message} Nothing was stored.") from None
+        self._groups.refuse_unnamed(caller, group, request.group_id)
         project_uuid = project.project.uuid if project else None
 
         async def records(plan: WritePlan) -> Mapping[str, object]:
@@ -75,7 +76,7 @@ class Entries(ProjectLookups):
 
         written = AddMemory(
             episode_body=request.content,
-            group_id=self._groups.public(group),
+            group_id=self._groups.name_for(caller, group),
             reference_time=request.timestamp,
             entities=request.entities,
             facts=request.facts,

@@ -80,7 +80,7 @@ class Projects(ProjectLookups):
         written = AddMemory(
             episode_body=f"Project {name}{f': {_sentence(description)}' if description else '.'} It is {ACTIVE}.",
             name=f"Project {name}",
-            group_id=self._groups.public(group),
+            group_id=self._groups.name_for(caller, group),
             source_description=SOURCE,
             entities=[EntityInput(name=name, type=PROJECT, summary=description or None)],
             facts=[FactInput(source=name, relation=HAS_STATUS, value=ACTIVE, fact=f"{name} is {ACTIVE}.")],

@@ -30,7 +30,7 @@ from graphiti_pkm.core.facts.saga_plan import place_in_saga, with_saga
 from graphiti_pkm.core.identity.first_back_links import first_back_links, still_linked
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.known_names import NameBooks
-from graphiti_pkm.core.identity.persons import Persons
+from graphiti_pkm.core.identity.persons import Persons, refuse_me
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import AddMemoryResponse
 from graphiti_pkm.core.model.names import name_key
@@ -131,14 +131,16 @@ class Writing:
         if caller.read_only:
             raise NotAllowed("This connection may only read. Nothing was stored.")
         group_id = self._groups.one(caller, request.group_id)
-        person = self._persons.called(caller)
+        person = self._persons.called(caller, group_id)
         now, zone = self._context.now(), self._context.settings.zone
         takes_long = is_long(request)
         parsed = await in_thread_if(takes_long, read_request, request, person, now, zone)
+        refuse_me(caller, group_id, names_given(parsed, ME))
         digest = await in_thread_if(takes_long, request_hash, request, group_id)
         try:
             parsed = await self._with_own_uuid(parsed, group_id, caller)
-            answer = await self._earlier(parsed, digest) or await self._store(
+            public = self._groups.name_for(caller, group_id)
+            answer = await self._earlier(parsed, digest, public) or await self._store(
                 parsed, group_id, caller, digest, addition
             )
         except Unavailable as error:
@@ -154,8 +156,10 @@ class Writing:
             InvalidInput: ``add_memory`` would refuse it.
             Unavailable: the database or an embedding service does not answer.
         """
-        group_id, person = self._groups.one(caller, request.group_id), self._persons.called(caller)
+        group_id = self._groups.one(caller, request.group_id)
+        person = self._persons.called(caller, group_id)
         parsed = await in_thread(read_request, request, person, self._context.now(), self._context.settings.zone)
+        refuse_me(caller, group_id, names_given(parsed, ME))
         spans = await _split(parsed.body)
         known = await self._reader.known_names(group_id, parsed, person)
         texts = await in_thread(_texts, parsed, spans, person, group_id, known)
@@ -180,7 +184,7 @@ class Writing:
             return answer
         return answer.model_copy(update={"message": f"{answer.message} {in_words(receipt)}", "extraction": receipt})
 
-    async def _earlier(self, parsed: ParsedRequest, digest: str) -> AddMemoryResponse | None:
+    async def _earlier(self, parsed: ParsedRequest, digest: str, public: str) -> AddMemoryResponse | None:
         """The first answer, if this uuid was sent before with the same content."""
         if parsed.uuid is None:
             return None
@@ -192,12 +196,12 @@ class Writing:
                 f"Episode {parsed.uuid} was stored before with other content, which stands. Nothing was stored now; "
                 "leave uuid out to store this as a new episode."
             )
-        return AddMemoryResponse.model_validate({**receipt[1], "status": "already_stored"})
+        return AddMemoryResponse.model_validate({**receipt[1], "status": "already_stored", "group_id": public})
 
     async def _store(
         self, parsed: ParsedRequest, group_id: str, caller: Caller, digest: str, addition: Addition
     ) -> AddMemoryResponse:
-        person = self._persons.called(caller)
+        person = self._persons.called(caller, group_id)
         spans = await _split(parsed.body)
         known = await self._reader.known_names(group_id, parsed, person)
         while True:
@@ -223,10 +227,10 @@ class Writing:
         is_last: bool,
     ) -> AddMemoryResponse | None:
         """Read, plan and commit under the group's lock; None if a vector is missing that can still be made."""
-        public, settings = self._groups.public(group_id), self._context.settings
+        public, settings = self._groups.name_for(caller, group_id), self._context.settings
         async with self._context.locks.hold(group_id):
             await self._committer.catch_up(group_id)
-            if earlier := await self._earlier(parsed, digest):
+            if earlier := await self._earlier(parsed, digest, public):
                 return earlier
             await self._refuse_foreign(parsed)
             place = await place_in_saga(self._graph, group_id, parsed)
@@ -279,7 +283,7 @@ class Writing:
         *,
         links_names: bool = True,
     ) -> Planned:
-        public, person = self._groups.public(group_id), self._persons.called(caller)
+        public, person = self._groups.name_for(caller, group_id), self._persons.called(caller, group_id)
         settings, now = self._context.settings, self._context.now()
         recorded_at = await self._committer.time(group_id, now)
         if not parsed.is_dated:
@@ -294,7 +298,7 @@ class Writing:
             settings.zone,
             caller.principal,
             settings.retirement,
-            may_delete=caller.may("curator"),
+            may_delete=self._groups.may(caller, group_id, "curator"),
         )
         snapshot, same_text = await asyncio.gather(
             reader.read(group_id, parsed, person, vectors or {}, now), self._same_text(parsed, group_id)

@@ -42,6 +42,7 @@ class Triplets(Reader):
         )
         ends = [await self._given(caller, uuid) for uuid in (request.source_node_uuid, request.target_node_uuid)]
         group = self._group(caller, request.group_id, ends)
+        self._groups.refuse_unnamed(caller, group, request.group_id)
         names = [request.source_node_name, request.target_node_name]
         for place, entity in enumerate(ends):
             if entity is not None:
@@ -49,7 +50,7 @@ class Triplets(Reader):
                 names[place] = entity.name
         written = AddMemory(
             episode_body=request.fact,
-            group_id=self._groups.public(group),
+            group_id=self._groups.name_for(caller, group),
             source="fact_triple",
             facts=[FactInput(source=names[0], relation=request.edge_name, target=names[1], fact=request.fact)],
         )

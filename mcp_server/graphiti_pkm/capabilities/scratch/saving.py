@@ -11,7 +11,7 @@ from graphiti_pkm.capabilities.scratch.models.memory import OpenGraphResponse, S
 from graphiti_pkm.capabilities.scratch.requests import DeleteGraph, OpenGraph, SaveGraph
 from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs, checked_name
 from graphiti_pkm.core.context import Context
-from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.identity.groups import Groups, is_of
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.times import iso
 from graphiti_pkm.core.ports.saved_graphs import SavedGraphContent, SavedGraphs
@@ -48,11 +48,16 @@ class ScratchSaving:
         async with self._graphs.reading(caller, request.graph) as opened:
             content = await in_thread(opened.graph.content)
         left, groups, renewed = await self._without_gone(caller, content)
+        if not all(is_of(group, caller.principal) for group in groups):
+            raise NotAllowed(
+                "Nothing was saved: this graph holds parts of a shared memory, which stay there, where forget reaches "
+                "them. remove_node takes them out; load_memory_graph loads them again."
+            )
         text = await asyncio.to_thread(_as_text, left)
         replaced = await self._saved.save(
             SavedGraphContent(
                 uuid=str(uuid4()),
-                owner=caller.visibility,
+                owner=caller.own_visibility,
                 name=called,
                 saved_at=self._context.now(),
                 groups=groups,
@@ -85,7 +90,7 @@ class ScratchSaving:
         """
         called = checked_name(request.name, "name")
         into = called if request.graph is None else checked_name(request.graph)
-        found = await self._saved.find(caller.visibility, called)
+        found = await self._saved.find(caller.own_visibility, called)
         if found is None:
             raise NotFound(f"There is no saved graph {called[:_SHOWN]!r}. There are: {await self._named(caller)}.")
         content = await asyncio.to_thread(_from_text, found.content)
@@ -107,7 +112,7 @@ class ScratchSaving:
         """The caller's scratch graphs, the most recently used first, and the saved graphs by name."""
         saved = [
             SavedGraphView(name=one.name, node_count=one.nodes, edge_count=one.edges, saved_at=iso(one.saved_at))
-            for one in await self._saved.listed(caller.visibility)
+            for one in await self._saved.listed(caller.own_visibility)
         ]
         return self._graphs.list_graphs(caller).model_copy(update={"saved": saved or None})
 
@@ -116,9 +121,9 @@ class ScratchSaving:
         if not request.saved:
             return await self._graphs.delete_graph(caller, request.graph)
         called = checked_name(request.graph)
-        gone = await self._saved.delete(caller.visibility, called)
+        gone = await self._saved.delete(caller.own_visibility, called)
         if gone is None:
-            existing = [one.name for one in await self._saved.listed(caller.visibility)]
+            existing = [one.name for one in await self._saved.listed(caller.own_visibility)]
             return DeleteGraphResponse(
                 success=False,
                 graph=called,
@@ -128,7 +133,7 @@ class ScratchSaving:
         return DeleteGraphResponse(success=True, graph=called, nodes_deleted=gone.nodes, edges_deleted=gone.edges)
 
     async def _named(self, caller: Caller) -> str:
-        names = [repr(one.name) for one in await self._saved.listed(caller.visibility)]
+        names = [repr(one.name) for one in await self._saved.listed(caller.own_visibility)]
         more = f" and {len(names) - _NAMES} more (list_graphs)" if len(names) > _NAMES else ""
         return (", ".join(names[:_NAMES]) + more) or "none"
 

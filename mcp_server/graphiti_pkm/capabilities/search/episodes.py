@@ -80,10 +80,10 @@ class EpisodeSearch(Reader):
         episodes = await self._graph.records.get_episodes(page.uuids(limit), groups)
         room = budget((EPISODES, limit))
         nearby = await self._nearby(episodes, wanted) if request.neighbours else {}
-        wrong = await self._corrections(episodes, groups)
+        wrong, tellers = await self._corrections(episodes, groups), await self._tellers(caller, episodes)
         # In a thread: searching the sentences of a hundred long episodes takes seconds.
         views = await asyncio.to_thread(
-            self._shown, episodes, found.hits, nearby, wrong, words.terms, page, groups, room
+            self._shown, episodes, found.hits, nearby, wrong, tellers, words.terms, page, groups, room
         )
         next_key = page.next_key([view.uuid for view in views], page.uuids(limit))
         next_cursor = await self._next(start, next_key, groups)
@@ -124,6 +124,7 @@ class EpisodeSearch(Reader):
         hits: Mapping[str, EpisodeHit],
         nearby: _Nearby,
         wrong: Mapping[str, list[str]],
+        tellers: Mapping[str, str],
         terms: Sequence[str],
         page: Slice,
         groups: Sequence[str],
@@ -145,6 +146,7 @@ class EpisodeSearch(Reader):
                     "previous": previous,
                     "next": following,
                     "corrected_facts": wrong.get(item.uuid),
+                    "told_by": tellers.get(item.uuid),
                 }
                 views.append(view.model_copy(update=more))
                 yield views[-1]

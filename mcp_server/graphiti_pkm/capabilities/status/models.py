@@ -20,6 +20,8 @@ class StatusResponse(Answer):
     dimension: int | None = None
     groups: dict[str, str] = Field(default_factory=dict)
     """Public group name to what it holds."""
+    shared: dict[str, str] | None = None
+    """Groups of shared memories, as tools name them, to the caller's tier there; GROUP stands for any."""
     writes: dict[str, int] = Field(default_factory=dict)
     """Journal rows by state: waiting, written, applied, failed."""
     jobs: dict[str, int] = Field(default_factory=dict)

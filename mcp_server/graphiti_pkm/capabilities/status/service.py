@@ -11,7 +11,7 @@ from graphiti_pkm.capabilities.status.models import StatusResponse
 from graphiti_pkm.capabilities.status.requests import GetStatus
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
-from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.access import TIERS, Caller
 from graphiti_pkm.core.model.queries import GroupSize
 from graphiti_pkm.core.reading.receipts import Receipts, in_words
 from graphiti_pkm.core.reading.views import size_in_words
@@ -117,6 +117,7 @@ class Status:
             model=embedder.model if has_model else None,
             dimension=embedder.dimension if has_model else None,
             groups={self._groups.public(group): size_in_words(size) for group, size in (sizes or {}).items()},
+            shared=_shared(caller),
             writes=writes,
             jobs=jobs,
             **extractions,
@@ -205,6 +206,16 @@ class Status:
             ahead = timedelta() if newest is None else newest - self._context.now()
             if ahead > _AHEAD:
                 failures.append(_CLOCK.format(_span(ahead)))
+
+
+def _shared(caller: Caller) -> dict[str, str] | None:
+    """What of others is open to the caller, whether or not anything is in it."""
+    open_to: dict[str, str] = {
+        f"{one.memory}/{group}": min(one.tier, caller.tier, key=TIERS.index)
+        for one in sorted(caller.shared, key=lambda one: TIERS.index(one.tier))
+        for group in one.groups or ("GROUP",)
+    }
+    return open_to or None
 
 
 def _span(length: timedelta) -> str:

@@ -3,19 +3,17 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Literal, Self, TypeAlias, get_args
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
 from graphiti_pkm.core.model.record import Record
 from graphiti_pkm.core.model.records import Origin, SourceType
 from graphiti_pkm.errors import NotAllowed
+from graphiti_pkm.settings.serving import Tier as Tier  # noqa: PLC0414 it is also a setting
 
 LOCAL_PRINCIPAL = "local"
 
-Tier: TypeAlias = Literal["reader", "contributor", "librarian", "curator"]
-"""The tiers of tokens, each including the one before: read; add and make undoable changes; tidy up; delete
-permanently."""
 TIERS: tuple[Tier, ...] = get_args(Tier)
 
 _USER = r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}"
@@ -31,17 +29,39 @@ ISSUED = r"^oauth:[0-9a-f]{12}:[A-Za-z0-9._~@+%-]{1,800}$"
 colons keep these principals apart from those of our own tokens, from their users and from the local one."""
 
 
+class SharedMemory(Record):
+    """The memory of another principal as a caller may use it, beside its own."""
+
+    memory: str
+    """The principal whose groups it has; tools name them ``memory/group``."""
+    tier: Tier
+    groups: tuple[str, ...] = ()
+    """Names of the groups that are open; empty: all."""
+
+    def may(self, tier: Tier) -> bool:
+        """Whether the caller has at least this tier there."""
+        return TIERS.index(self.tier) >= TIERS.index(tier)
+
+    def has(self, group: str) -> bool:
+        """Whether a group of this name is open, whether or not anything is in it."""
+        return not self.groups or group in self.groups
+
+
 class Caller(Record):
     """The caller of a request."""
 
     principal: str = LOCAL_PRINCIPAL
     read_only: bool = False
     tier: Tier = "curator"
-    """The tier of its token; the local user without a token may do everything."""
+    """The tier of its token; of the local user without a token, that of the setting."""
     groups: tuple[str, ...] = ()
     """Public names of the groups that the token is limited to; empty: all of the principal's."""
     token: str | None = None
     """The id of the token that was used, for the audit."""
+    shared: tuple[SharedMemory, ...] = ()
+    """Memories of others that are open to it."""
+    needs: Tier = "reader"
+    """The tier that the tool of this call needs; shared memories in which the caller has less are closed to it."""
 
     @property
     def is_local(self) -> bool:
@@ -58,6 +78,12 @@ class Caller(Record):
     @property
     def visibility(self) -> tuple[str, ...]:
         """Identifies what the caller may see; state such as a cursor belongs to callers with the same visibility."""
+        shared = {f"{one.memory}/{group}" for one in self.shared for group in one.groups or ("",)}
+        return (*self.own_visibility, *sorted(shared))
+
+    @property
+    def own_visibility(self) -> tuple[str, ...]:
+        """As ``visibility``, without shared memories: for what can hold nothing of them."""
         return (self.principal, *self.groups)
 
     @property
@@ -111,13 +137,19 @@ class IssuedToken(Token):
     principal: Annotated[str, Field(pattern=ISSUED)]
 
 
-def caller_by(token: Token | None, users: Sequence[str], *, read_only: bool) -> Caller:
+def local_caller(tier: Tier, *, read_only: bool) -> Caller:
+    """The local user where no token is asked for."""
+    return Caller(read_only=read_only or tier == "reader", tier=tier)
+
+
+def caller_by(token: Token | None, users: Sequence[str], *, read_only: bool, tier: Tier = "curator") -> Caller:
     """The caller of one request.
 
     Args:
         token: what it came with; None where the server asks for none and serves the local user.
         users: the values of its X-User-ID headers.
         read_only: the server offers nothing else.
+        tier: of the local user.
 
     Raises:
         NotAllowed: the headers name no user, or one that this token may not speak for.
@@ -128,7 +160,7 @@ def caller_by(token: Token | None, users: Sequence[str], *, read_only: bool) -> 
                 "This server has no authentication, so X-User-ID is refused: anybody could claim to be anybody. "
                 "Remove the header; the memory is the local user's."
             )
-        return Caller(read_only=read_only)
+        return local_caller(tier, read_only=read_only)
     return Caller(
         principal=_principal(token, users),
         read_only=read_only or token.tier == "reader",

@@ -121,6 +121,8 @@ class EpisodeView(Answer):
     created_at: str | None = None
     source: str | None = None
     source_description: str | None = None
+    told_by: str | None = None
+    """Who told it, in a shared memory."""
     confidential: bool | None = None
     """It is not public."""
     corrected: bool | None = None
@@ -407,6 +409,8 @@ class SourceView(Answer):
     episode_uuid: str
     episode: str
     """Its name."""
+    told_by: str | None = None
+    """Who told it, in a shared memory."""
     valid_at: str | None = None
     confidential: bool | None = None
     corrected: bool | None = None

@@ -26,7 +26,7 @@ class SavedGraphContent(Record):
 
     uuid: str
     owner: tuple[str, ...]
-    """``Caller.visibility`` of the owner: the principal and the groups its token was limited to."""
+    """``Caller.own_visibility`` of the owner: the principal and the groups its token was limited to."""
     name: str
     saved_at: datetime
     groups: tuple[str, ...]

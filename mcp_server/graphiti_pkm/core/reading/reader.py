@@ -10,7 +10,7 @@ from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.generated import under_names
 from graphiti_pkm.core.facts.history import MOST_EVENTS, known_state
 from graphiti_pkm.core.facts.past_summaries import has_ended, may_have_ended, still_holds
-from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.identity.groups import Groups, is_of
 from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.identity.uuids import resolve_within
 from graphiti_pkm.core.model.access import Caller
@@ -135,6 +135,13 @@ class Reader:
             if (wrong := [self._views.sentence(fact) for fact in facts if fact.voided][:_WRONG_FACTS])
         }
 
+    async def _tellers(self, caller: Caller, episodes: Sequence[Episode]) -> dict[str, str]:
+        """Who told each of those that are in a shared memory; in the caller's own it is the caller."""
+        shared = [one for one in episodes if not is_of(one.group_id, caller.principal)]
+        groups = sorted({one.group_id for one in shared})
+        found = await self._graph.records.origins("episode", [one.uuid for one in shared], groups) if shared else {}
+        return {uuid: origin.created_by for uuid, origin in found.items()}
+
     def _counted_from(self, now: datetime, *asked: datetime | None) -> str | None:
         """The day that an answer counts status and past from; None if the caller asked about an instant."""
         return None if any(asked) else in_zone(now, self._context.settings.zone).date().isoformat()
@@ -160,7 +167,7 @@ class Reader:
         visible = tuple(dict.fromkeys((*await self._groups.visible(caller), *(wanted or ()))))
         if normalise_name(entity_uuid) in PERSON_WORDS:
             asked = wanted or (self._groups.one(caller, None),)
-            person = await self._person_uuid(asked)
+            person = await self._person_uuid(caller, asked)
             if person is None:
                 return Anchor(ME, None, asked)
             entity_uuid = person
@@ -170,9 +177,10 @@ class Reader:
         own = entity.group_id if entity else self._groups.one(caller, None)
         return Anchor(uuid, entity, wanted or (own,))
 
-    async def _person_uuid(self, group_ids: Sequence[str]) -> str | None:
-        """The person of the first of the groups that has one."""
-        keys = [name_key(group, text) for group in group_ids for text in self._persons.names(group)]
+    async def _person_uuid(self, caller: Caller, group_ids: Sequence[str]) -> str | None:
+        """The person of the first of the groups that has one; in a shared memory nobody is ``me``."""
+        own = [group for group in group_ids if is_of(group, caller.principal)]
+        keys = [name_key(group, text) for group in own for text in self._persons.names(group)]
         found = await self._graph.records.get_names(keys)
         return next((found[key].entity_uuid for key in keys if key in found), None)
 

@@ -5,13 +5,15 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from graphiti_pkm.core.model.access import Caller, Token, caller_by
+from graphiti_pkm.core.model.access import Caller, Tier, Token, caller_by, local_caller
 from graphiti_pkm.errors import NotAllowed, TooLarge, TooManyCalls
 from graphiti_pkm.server.auth.rate_limits import Buckets, OwnBuckets
 from graphiti_pkm.settings.loader import Settings
 
 TOKEN = "graphiti_pkm.token"  # noqa: S105  (the name of a place)
 """Key of a request's scope for its ``Token``, which is None if the server requires none."""
+GRANTS = "graphiti_pkm.grants"
+"""Key of a request's scope for the ``Grants``; absent where nothing is shared."""
 
 REQUESTS_PER_CALL = 5
 """Requests of any kind that a principal may send per permitted tool call: clients also list tools and the like."""
@@ -20,23 +22,33 @@ _NOBODY = "-"
 """The principal of requests that name a user although no tokens exist. No real principal has this name."""
 
 
-def caller_of(request: Any, *, read_only: bool) -> Caller:
+def caller_of(request: Any, *, read_only: bool, tier: Tier = "curator") -> Caller:
     """The caller: the local user over stdio, otherwise the holder of the request's token; never an argument.
+
+    Memories that are open to it beside its own are looked up each time. ``tier``: of the local user without a token.
 
     Raises:
         NotAllowed: the request names a user for whom its token may not act.
     """
+    caller = _identified(request, read_only=read_only, tier=tier)
+    grants = None if request is None else request.scope.get(GRANTS)
+    if grants is None or caller.token is None or caller.groups:
+        return caller  # a token that is held to groups of its own memory stays held to them
+    return caller.model_copy(update={"shared": grants.of(caller.principal)})
+
+
+def _identified(request: Any, *, read_only: bool, tier: Tier = "curator") -> Caller:
     if request is None:
-        return Caller(read_only=read_only)
+        return local_caller(tier, read_only=read_only)
     if TOKEN not in request.scope:  # an application assembled without the check must serve nobody
         raise NotAllowed("This request was not checked by the server, so it is refused.")
-    return caller_by(request.scope[TOKEN], request.headers.getlist(_USER_HEADER), read_only=read_only)
+    return caller_by(request.scope[TOKEN], request.headers.getlist(_USER_HEADER), read_only=read_only, tier=tier)
 
 
 def opener_of(request: Any) -> Caller:
     """The caller that opens a session. A session opened before a service names a user counts for the service."""
     try:
-        return caller_of(request, read_only=True)
+        return _identified(request, read_only=True)
     except NotAllowed:
         token = token_of(request)
         return Caller(principal=_NOBODY if token is None else token.principal, read_only=True)

@@ -8,7 +8,7 @@ import os
 import secrets
 import stat
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -105,14 +105,14 @@ class Tokens:
     def _look(self) -> None:
         """Read the file again if it has changed; if it cannot be used, none of its tokens is accepted."""
         try:
-            if _stamp(self._path) != self._stamp:
+            if stamp_of(self._path) != self._stamp:
                 self._read()
         except ConfigurationError as error:
             _log.error("no token of the file is accepted: %s", error.message)
             self._filed = ()
 
     def _read(self) -> None:
-        self._stamp = _stamp(self._path)
+        self._stamp = stamp_of(self._path)
         self._filed = ()
         if self._stamp is not None:
             self._required = True
@@ -121,25 +121,35 @@ class Tokens:
 
 def read_tokens(path: Path) -> tuple[Token, ...]:
     """The tokens of a file; none if it does not exist. Raises ConfigurationError."""
+    text = read_private(path, "token file")
+    return () if text is None else parse(text, str(path))
+
+
+def read_private(path: Path, what: str) -> str | None:
+    """A file that decides who may do what; None if there is none. Raises ConfigurationError if others may write it."""
     try:
         if HAS_FILE_MODES and path.stat().st_mode & _OTHERS_WRITE:
-            raise ConfigurationError(f"Others may write the token file {path}. Do `chmod 600` on it.")
-        return parse(patiently(lambda: path.read_text(encoding="utf-8")), str(path))
+            raise ConfigurationError(f"Others may write the {what} {path}. Do `chmod 600` on it.")
+        return patiently(lambda: path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return ()
+        return None
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"Cannot read the token file {path}: {type(error).__name__}.") from None
+        raise ConfigurationError(f"Cannot read the {what} {path}: {type(error).__name__}.") from None
 
 
 def write_tokens(path: Path, tokens: Sequence[Token]) -> None:
     """Replace the whole file; only its owner can read it. Raises ConfigurationError."""
-    entries = [as_entry(token) for token in tokens]
+    write_private(path, {"version": _VERSION, "tokens": [as_entry(token) for token in tokens]}, "token file")
+
+
+def write_private(path: Path, content: Mapping[str, object], what: str) -> None:
+    """Replace a file as a whole by JSON that only its owner can read. Raises ConfigurationError."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")  # created with mode 0600
         try:
             with os.fdopen(fd, "w", encoding="utf-8") as file:
-                json.dump({"version": _VERSION, "tokens": entries}, file, indent=1)
+                json.dump(content, file, indent=1)
                 file.write("\n")
                 file.flush()
                 os.fsync(file.fileno())
@@ -148,9 +158,7 @@ def write_tokens(path: Path, tokens: Sequence[Token]) -> None:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise ConfigurationError(
-            f"Cannot write the token file {path}: {error.strerror}. Nothing was changed."
-        ) from None
+        raise ConfigurationError(f"Cannot write the {what} {path}: {error.strerror}. Nothing was changed.") from None
 
 
 def as_entry(token: Token) -> dict[str, object]:
@@ -167,9 +175,7 @@ def parse(text: str, where: str) -> tuple[Token, ...]:
                 raise ConfigurationError(f"The tokens in {where} are of another version of this product.")
             data = data.get("tokens")
         tokens = _TOKENS.validate_python(data)
-        if any(
-            at is not None and at.tzinfo is None for one in tokens for at in (one.created, one.expires, one.revoked)
-        ):
+        if not all(is_aware(one.created, one.expires, one.revoked) for one in tokens):
             raise ConfigurationError(
                 f"A time of the tokens in {where} has no offset; write it as 2026-03-01T00:00:00Z."
             )
@@ -183,11 +189,17 @@ def parse(text: str, where: str) -> tuple[Token, ...]:
     return tokens
 
 
-def _stamp(path: Path) -> Stamp | None:
+def is_aware(*times: datetime | None) -> bool:
+    """Whether each time has an offset."""
+    return all(at is None or at.tzinfo is not None for at in times)
+
+
+def stamp_of(path: Path) -> Stamp | None:
+    """What changes when a file does; None if there is none. Raises ConfigurationError."""
     try:
         found = path.stat()
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise ConfigurationError(f"Cannot read the token file {path}: {type(error).__name__}.") from None
+        raise ConfigurationError(f"Cannot read {path}: {type(error).__name__}.") from None
     return found.st_ino, found.st_mtime_ns, found.st_size

@@ -19,7 +19,7 @@ _log = logging.getLogger("graphiti_pkm.audit")
 REFUSALS = frozenset({"not_allowed", "permission_denied", "too_many_calls", "too_large", "unknown_tool"})
 """Errors that deny something to a caller; invalid input is not one of them."""
 _UUID = re.compile(r"[0-9a-fA-F-]{8,36}")
-_GROUP = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_GROUP = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._@+:-]{0,256}/)?[A-Za-z0-9_-]{1,64}")
 _MOST = 20
 
 _trail: "AuditTrail | None" = None

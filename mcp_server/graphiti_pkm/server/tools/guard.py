@@ -23,11 +23,12 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from graphiti_pkm.core.call_time import within
-from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.identity.groups import answering
+from graphiti_pkm.core.model.access import Caller, Tier
 from graphiti_pkm.core.model.requests import Request, without_blanks
 from graphiti_pkm.core.progress import Progress, no_progress
 from graphiti_pkm.core.waiting import in_thread
-from graphiti_pkm.errors import InvalidInput, NotAllowed, PermissionDenied, PkmError
+from graphiti_pkm.errors import InvalidInput, NotAllowed, NotFound, PermissionDenied, PkmError
 from graphiti_pkm.server.auth.callers import caller_of, token_of
 from graphiti_pkm.server.backend import Backend
 from graphiti_pkm.server.observability.audit import REFUSALS, audit
@@ -57,6 +58,8 @@ class GuardedTool(Tool):
     accepted: Json = Field(exclude=True)
     """The schema of all arguments that are accepted; ``parameters`` shows those that a model may need."""
     read_only_caller: bool = Field(default=False, exclude=True)
+    local_tier: Tier = Field(default="curator", exclude=True)
+    """Of the local user without a token."""
     zone: InstanceOf[tzinfo] = Field(default=UTC, exclude=True)
     """The zone in which dates without a time of day are read and shown."""
 
@@ -100,7 +103,7 @@ class GuardedTool(Tool):
         request, caller, outcome, answer = context.request_context.request, None, "cancelled", None
         began = time.perf_counter()
         try:
-            caller = caller_of(request, read_only=self.read_only_caller)
+            caller = caller_of(request, read_only=self.read_only_caller, tier=self.local_tier)
             result = await self._called(caller, arguments, context)
         except NotAllowed as error:
             outcome = error.code
@@ -133,6 +136,7 @@ class GuardedTool(Tool):
         self, backend: Backend, caller: Caller, arguments: Json, progress: Progress = no_progress
     ) -> CallToolResult:
         """Answer a call that is permitted; never raises an ``Exception``."""
+        caller = caller.model_copy(update={"needs": self.spec.tier})
         try:
             asked = self.validated(arguments)
             try:
@@ -141,13 +145,13 @@ class GuardedTool(Tool):
                     await services.wait_until_rebuilt()
             except PkmError as error:
                 return error_result(backend.message(error, caller), error.code)
-            work = self.spec.function(Call(services, caller, progress), asked)
-            data, text = await in_thread(
-                rendered, await within(backend.limits.seconds, work, self._undone()), self.zone
-            )
+            with answering(caller):
+                work = self.spec.function(Call(services, caller, progress), asked)
+                answer = await within(backend.limits.seconds, work, self._undone())
+            data, text = await in_thread(rendered, answer, self.zone)
             return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=data)
         except PkmError as error:
-            return self._error(error, backend.message(error, caller))
+            return self._error(error, backend.message(error, caller) + self._closed_to(caller, error))
         except Exception:  # the outermost handler: the text of an unexpected error may contain content
             logger.exception("%s failed unexpectedly", self.name)
             return error_result(self.spec.failure + self._unexpected(), "internal")
@@ -161,6 +165,9 @@ class GuardedTool(Tool):
                 f"PERMISSION_DENIED: {self.name} needs a token of tier {self.spec.tier} or above, and this one's is "
                 f"{caller.tier}. Nothing was changed. Do not try again; tell the user that whoever runs the server can "
                 "give them such a token."
+                if caller.token is not None
+                else f"PERMISSION_DENIED: {self.name} needs tier {self.spec.tier} or above, and the setting tier of "
+                f"this server is {caller.tier}. Nothing was changed. Do not try again."
             )
         if caller.read_only and self._writes:
             raise NotAllowed(f"You may only read here, and {self.name} changes the memory. Nothing was changed.")
@@ -168,6 +175,14 @@ class GuardedTool(Tool):
     @property
     def _writes(self) -> bool:
         return self.spec.writes
+
+    def _closed_to(self, caller: Caller, error: PkmError) -> str:
+        """After something was not found: where it would not have been found if it is there."""
+        closed = [one for one in caller.shared if not one.may(caller.needs)] if isinstance(error, NotFound) else []
+        if not closed:
+            return ""
+        names = ", ".join(sorted({f"{one.memory} ({one.tier})" for one in closed}))
+        return f" {self.name} needs tier {caller.needs}, so it finds nothing in the shared memory {names}."
 
     def _nothing_stored_note(self, error: PkmError) -> str:
         """A note that nothing was stored, for tools that add something, unless the error's message says so."""
@@ -225,16 +240,18 @@ def guarded(
     unshown: Collection[str] = (),
     read_only_caller: bool = False,
     zone: tzinfo = UTC,
+    local_tier: Tier = "curator",
 ) -> GuardedTool:
     """The tool as the server registers it; its texts name only ``enabled`` tools (None: all are enabled).
 
-    ``unshown``: marks of the fields that are left out of the schema; ``zone``: of the dates in the text of answers.
+    ``unshown``: marks of the fields that are left out of the schema; ``zone``: of the dates in the text of answers;
+    ``local_tier``: of the local user without a token.
     """
     names = known_tools() if enabled is None else enabled
     built = GuardedTool.build(
         tool, lambda text: only_naming(text, known_tools(), names), unshown, read_only_caller=read_only_caller
     )
-    return built.model_copy(update={"zone": zone})
+    return built.model_copy(update={"zone": zone, "local_tier": local_tier})
 
 
 def marks_of(field: FieldInfo) -> list[str]:

@@ -8,6 +8,7 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 
 from graphiti_pkm.capabilities.explore.tools import EXPLORING
+from graphiti_pkm.core.identity.groups import answering
 from graphiti_pkm.core.model.answers import Answer
 from graphiti_pkm.errors import NotFound, PkmError
 from graphiti_pkm.server.auth.callers import caller_of, token_of
@@ -37,7 +38,8 @@ async def read_for(
         backend.limits.check(caller, {}, writes=False)
         services = await backend.services()
         await services.wait_until_rebuilt()
-        return await get(Call(services, caller))
+        with answering(caller):
+            return await get(Call(services, caller))
     except PkmError as error:
         if error.code in REFUSALS:
             audit(caller, token_of(request), action, error.code, began=began)

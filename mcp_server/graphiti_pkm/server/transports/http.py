@@ -16,6 +16,7 @@ from graphiti_pkm.core.operating_system import raise_file_limit
 from graphiti_pkm.core.ports.metrics import UNCOUNTED
 from graphiti_pkm.errors import ConfigurationError
 from graphiti_pkm.server.auth.access_gate import AccessGate, Authenticated, KnownNames, NoSignIn, check_host, tokens_of
+from graphiti_pkm.server.auth.grants import WithGrants
 from graphiti_pkm.server.backend import Backend
 from graphiti_pkm.server.transports.connections import MOST_FILES, Bounds, Connection, Connections
 from graphiti_pkm.server.transports.draining import Draining, ended_by, on_signal
@@ -64,7 +65,8 @@ def http_app(server: MCPServer[Backend], backend: Backend, settings: Settings, d
         )
     gate = AccessGate(backend.counted or UNCOUNTED)
     endpoint = WithAndWithoutSlash(PlainlyRefused(app)) if settings.transport == "http" else app
-    served: ASGIApp = Authenticated(Sessions(endpoint, settings, backend.limits, gate), tokens, gate, issuer=issuer)
+    sessions = Sessions(endpoint, settings, backend.limits, gate)
+    served: ASGIApp = Authenticated(WithGrants(sessions, settings), tokens, gate, issuer=issuer)
     if backend.counted is not None:
         served = MetricsPage(served, backend.counted, backend, tokens, gate, settings)
     served = NoSignIn(served)

@@ -18,12 +18,12 @@ from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.parsed_facts import is_me
 from graphiti_pkm.core.facts.resolution import Resolved
 from graphiti_pkm.core.identity.groups import Groups
-from graphiti_pkm.core.identity.persons import Persons
+from graphiti_pkm.core.identity.persons import Persons, refuse_me
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import AddMemoryResponse
 from graphiti_pkm.core.model.names import display_name, name_key
 from graphiti_pkm.core.model.records import Entity
-from graphiti_pkm.core.model.requests import AddMemory
+from graphiti_pkm.core.model.requests import ME, AddMemory
 from graphiti_pkm.core.model.scratch_marks import MEMORY_GROUP, MEMORY_UUID, SENTENCE
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, NotAllowed, PkmError
@@ -67,10 +67,12 @@ class ScratchCommit:
         if caller.read_only:
             raise NotAllowed("This connection may only read. Nothing was written.")
         name, group = checked_name(request.graph), self._groups.one(caller, request.group_id)
-        public, asked = self._groups.public(group), request.model_copy(update={"graph": name})
+        public, asked = self._groups.name_for(caller, group), request.model_copy(update={"graph": name})
         async with self._graphs.reading(caller, name) as opened:
             chosen = await in_thread(choose, opened.graph, request.edges, request.nodes, public)
-        me = [label for label in chosen.ends if self._is_person(caller, label)]
+        person = self._persons.called(caller, group)
+        me = [label for label in chosen.ends if is_me(label, person)]
+        refuse_me(caller, group, [ME] if me else ())
         is_empty = not request.edges and not request.nodes and not (request.edges is None and request.nodes is None)
         call = Call(caller, name, group, public, chosen, me, self._context.settings.zone, is_empty)
         for what, count in (("nodes", len(chosen.nodes)), ("edges", len(chosen.edges))):
@@ -112,7 +114,7 @@ class ScratchCommit:
         for label, reason in (await self._names_of_others(call, keys, origins)).items():
             refused[label] = reason
             del names[label]
-        drafted = draft(chosen, names, refused, self._persons.called(call.caller), call.zone)
+        drafted = draft(chosen, names, refused, self._persons.called(call.caller, call.group), call.zone)
         drafted.left_out += [LeftOut(what=edge_text(edge), reason=why) for edge, why in gone[:_MOST_GONE]]
         if len(gone) > _MOST_GONE:
             more = f"{len(gone) - _MOST_GONE:,} more edges"
@@ -150,9 +152,6 @@ class ScratchCommit:
             if found is not None:
                 nodes[label] = found
         return Outcome(drafted, planned, nodes, list(zip(drafted.facts, planned.plan.facts.results, strict=True)))
-
-    def _is_person(self, caller: Caller, label: str) -> bool:
-        return is_me(label, self._persons.called(caller))
 
     async def _mark(self, call: Call, outcome: Outcome, stored: AddMemoryResponse) -> None:
         """Mark the committed nodes and edges as known to memory, unless they were changed meanwhile."""

@@ -219,7 +219,7 @@ class ScratchBridge(FactLists):
 
     async def _whole(self, caller: Caller, uuid: str, wanted: tuple[str, ...] | None, visible: tuple[str, ...]) -> str:
         if normalise_name(uuid) in PERSON_WORDS:
-            person = await self._person_uuid(wanted or (self._groups.one(caller, None),))
+            person = await self._person_uuid(caller, wanted or (self._groups.one(caller, None),))
             if person is None:
                 raise NotFound(f"Nothing was loaded: {NOTHING_OF_ME}.")
             uuid = person

@@ -1,0 +1,167 @@
+"""Shared memories: who may use the groups of another principal beside its own.
+
+The files are looked at on every request, so that who is taken off a list has lost access with the next call.
+"""
+
+import json
+import logging
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Generic, Literal, Self, TypeVar
+
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from graphiti_pkm.core.model.access import PRINCIPAL, SharedMemory, Tier
+from graphiti_pkm.core.model.record import Record
+from graphiti_pkm.errors import ConfigurationError
+from graphiti_pkm.server.auth.callers import GRANTS
+from graphiti_pkm.server.auth.tokens import Stamp, is_aware, read_private, stamp_of, write_private
+from graphiti_pkm.settings.loader import Settings
+
+_log = logging.getLogger(__name__)
+
+_VERSION = 1
+_YOUNG = 1.0
+"""Seconds after a change in which another may leave the file's time and size as they are."""
+_T = TypeVar("_T")
+
+
+class Grant(Record):
+    """What opens the groups of a memory to another principal, or to users of a service."""
+
+    id: Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
+    """Its name in lists and ``tokens revoke``."""
+    principal: Annotated[str, Field(pattern=PRINCIPAL)]
+    """Whom it is for; with ``members`` a service, of whose users it is for those."""
+    memory: Annotated[str, Field(pattern=PRINCIPAL)]
+    tier: Tier = "contributor"
+    groups: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")], ...] = ()
+    members: Path | None = None
+    created: datetime
+    expires: datetime | None = None
+    revoked: datetime | None = None
+
+    @model_validator(mode="after")
+    def _is_for_another(self) -> Self:
+        if self.memory == self.principal:
+            raise ValueError("a memory is shared with another principal")
+        if self.members is not None and ":" in self.principal:
+            raise ValueError("members are users of a service, whose name has no ':'")
+        return self
+
+    def state(self, now: datetime) -> Literal["valid", "expired", "revoked"]:
+        """Whether it counts; if not, the reason."""
+        if self.revoked is not None:
+            return "revoked"
+        return "expired" if self.expires is not None and self.expires <= now else "valid"
+
+
+_GRANTS = TypeAdapter(tuple[Grant, ...])
+
+
+class Grants:
+    """The grants of a file, with the lists of members that they name."""
+
+    def __init__(self, path: Path, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._now = now
+        self._filed: _Watched[tuple[Grant, ...]] = _Watched(path, read_grants, ())
+        self._members: dict[Path, _Watched[frozenset[str]]] = {}
+
+    def of(self, principal: str) -> tuple[SharedMemory, ...]:
+        """The memories that are open to a principal now. A file that cannot be used opens nothing."""
+        now = self._now()
+        return tuple(
+            SharedMemory(memory=one.memory, tier=one.tier, groups=one.groups)
+            for one in self._filed.value()
+            if one.memory != principal and one.state(now) == "valid" and self._is_for(one, principal)
+        )
+
+    def _is_for(self, grant: Grant, principal: str) -> bool:
+        if grant.members is None:
+            return grant.principal == principal
+        service, _, user = principal.partition(":")
+        if not user or service != grant.principal:
+            return False
+        known = self._members.setdefault(grant.members, _Watched(grant.members, read_members, frozenset()))
+        return user in known.value()
+
+
+class WithGrants:
+    """Puts the grants into the scope of each request, for those that came through the check of tokens."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app = app
+        self._grants = Grants(settings.grants_path)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app({**scope, GRANTS: self._grants}, receive, send)
+
+
+class _Watched(Generic[_T]):
+    """What a file says, read again whenever it has changed; nothing if it cannot be used."""
+
+    def __init__(self, path: Path, read: Callable[[Path], _T], nothing: _T) -> None:
+        self._path = path
+        self._read = read
+        self._nothing = nothing
+        self._value = nothing
+        self._stamp: Stamp | None = None
+        self._is_settled = False
+        self._said: str | None = None
+
+    def value(self) -> _T:
+        try:
+            stamp = stamp_of(self._path)
+            if stamp != self._stamp or not self._is_settled:
+                self._value = self._read(self._path)
+                self._stamp = stamp
+                self._is_settled = stamp is None or abs(time.time() - stamp[1] / 1e9) > _YOUNG
+            self._said = None
+        except ConfigurationError as error:
+            self._value, self._is_settled = self._nothing, False
+            if error.message != self._said:  # once, not on every request
+                _log.error("nothing is shared by it: %s", error.message)
+            self._said = error.message
+        return self._value
+
+
+def read_grants(path: Path) -> tuple[Grant, ...]:
+    """The grants of a file; none if it does not exist. Raises ConfigurationError."""
+    text = read_private(path, "file of grants")
+    if text is None:
+        return ()
+    try:
+        data = json.loads(text)
+        if not isinstance(data, dict) or data.get("version") != _VERSION:
+            raise ConfigurationError(f"The grants in {path} are of another version of this product.")
+        grants = _GRANTS.validate_python(data.get("grants"))
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise ConfigurationError(f"The grants in {path} do not fit: {place}: {first['msg']}.") from None
+    except ValueError:
+        raise ConfigurationError(f"The grants in {path} are no JSON.") from None
+    if not all(is_aware(one.created, one.expires, one.revoked) for one in grants):
+        raise ConfigurationError(f"A time of the grants in {path} has no offset; write it as 2026-03-01T00:00:00Z.")
+    return grants
+
+
+def write_grants(path: Path, grants: Sequence[Grant]) -> None:
+    """Replace the whole file; only its owner can read it. Raises ConfigurationError."""
+    entries = [one.model_dump(mode="json", exclude_none=True) for one in grants]
+    write_private(path, {"version": _VERSION, "grants": entries}, "file of grants")
+
+
+def read_members(path: Path) -> frozenset[str]:
+    """The users of a list: one a line as the service sends them in X-User-ID; ``#`` begins a comment.
+
+    Raises ConfigurationError, also if there is no such file.
+    """
+    text = read_private(path, "list of members")
+    if text is None:
+        raise ConfigurationError(f"There is no list of members {path}.")
+    lines = (line.partition("#")[0].strip() for line in text.splitlines())
+    return frozenset(line for line in lines if line)

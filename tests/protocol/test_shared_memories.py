@@ -1,0 +1,333 @@
+"""Shared memories over real HTTP: every tool in every tier of a member, what no default leads to, and who told what."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from mcp.client import Client
+from mcp.shared.exceptions import MCPError
+from tests.e2e.isolation_attacks import arguments_of
+from tests.e2e.isolation_world import Records
+from tests.protocol.access import NOW, Doors, a_world
+from tests.protocol.serving import connected, served
+from tests.protocol.support import EVERYTHING, SPECS, TOGETHER, World, answered, error_of, text
+
+from graphiti_pkm.core.model.access import TIERS, Tier
+from graphiti_pkm.server.auth.grants import Grant, write_grants
+
+GROUP = "team/decisions"
+NOTE: dict[str, Any] = {
+    "episode_body": "Ida decided that the river bridge is painted green.",
+    "group_id": GROUP,
+    "facts": [{"source": "river bridge", "relation": "HAS_COLOUR", "value": "green", "fact": "The bridge is green."}],
+}
+SECRETS = ("Ida", "river", "green")
+
+
+class Team:
+    """A server on which ``anna`` and others share the memory ``team``."""
+
+    def __init__(self, doors: Doors) -> None:
+        self.doors = doors
+        doors.settings = doors.settings.model_copy(
+            update={"toolsets": EVERYTHING.toolsets, "writes_per_minute": 10_000, "calls_per_minute": 10_000}
+        )
+        self.world: World = a_world(doors)
+        self.grants: list[Grant] = []
+
+    def open_to(self, principal: str, tier: Tier = "contributor", **fields: Any) -> None:
+        values = {"id": f"{len(self.grants):08x}", "principal": principal, "memory": "team", "tier": tier, **fields}
+        self.grants.append(Grant.model_validate({"created": NOW, **values}))
+        write_grants(self.doors.settings.grants_path, self.grants)
+
+    def close(self) -> None:
+        self.grants.clear()
+        write_grants(self.doors.settings.grants_path, [])
+
+    @asynccontextmanager
+    async def clients(self, *principals: str, tier: Tier = "curator") -> AsyncIterator[list[Client]]:
+        tokens = [self.doors.add(one, tier=tier) for one in principals]
+        async with (
+            served(self.doors.settings, self.world.start) as url,
+            _all([f"{url}/mcp"] * len(tokens), tokens) as clients,
+        ):
+            yield clients
+
+    def held(self) -> list[dict[str, Any]]:
+        tables = self.world.graph.tables
+        return [dict(one) for one in (tables.episodes, tables.entities, tables.facts, tables.names)]
+
+
+@asynccontextmanager
+async def _all(urls: list[str], tokens: list[dict[str, str]]) -> AsyncIterator[list[Client]]:
+    if not urls:
+        yield []
+        return
+    async with connected(urls[0], "auto", **tokens[0]) as first, _all(urls[1:], tokens[1:]) as others:
+        yield [first, *others]
+
+
+@pytest.fixture
+def team(doors: Doors) -> Team:
+    return Team(doors)
+
+
+async def tell(client: Client, group: str = GROUP) -> Records:
+    """One note and one project, in the group."""
+    told = answered(await client.call_tool("add_memory", {**NOTE, "group_id": group}))
+    project = answered(await client.call_tool("create_project", {"name": "Painting", "group_id": group}))
+    return Records(
+        group, told["entities"][0]["uuid"], told["facts"][0]["uuid"], told["episode_uuid"], project["project_id"]
+    )
+
+
+def naming(tool: str, records: Records) -> dict[str, Any]:
+    """A call of the tool with records of the group, and with the group itself wherever it can be named."""
+    arguments = arguments_of(tool, records)
+    named = SPECS[tool].request.model_fields.keys() & {"group_id", "group_ids"}
+    return arguments if tool == "forget" else {**arguments, **dict.fromkeys(named, records.group)}
+
+
+def names_of(records: Records, arguments: dict[str, Any]) -> tuple[bool, bool]:
+    """Whether a call names the group, and whether it names a record of it."""
+    sent = json.dumps(arguments)
+    return records.group in sent, any(uuid in sent for uuid in records.all().values())
+
+
+@pytest.mark.parametrize("tier", TIERS)
+async def test_a_member_may_what_its_tier_there_may_with_every_tool(tier: Tier, team: Team) -> None:
+    """Its token is a curator's, and in its own memory it is one."""
+    team.open_to("anna", tier)
+    asked = set()
+    async with team.clients("team", "anna") as (owner, anna):
+        records = await tell(owner, "decisions")
+        records.group = GROUP
+        for name in sorted(TOGETHER):
+            arguments = naming(name, records)
+            by_group, by_uuid = names_of(records, arguments)
+            if not (by_group or by_uuid):
+                continue
+            asked.add(name)
+            before = team.held()
+            answer = await anna.call_tool(name, arguments)
+            code = (answer.structured_content or {}).get("code")
+            if TIERS.index(SPECS[name].tier) > TIERS.index(tier):
+                assert answer.is_error, name
+                if by_group:
+                    assert code == "permission_denied", (name, text(answer))
+                    assert f"needs tier {SPECS[name].tier} in {GROUP}, and yours there is {tier}" in error_of(answer)
+                else:
+                    assert code == "not_found", (name, text(answer))
+                    assert f"so it finds nothing in the shared memory team ({tier})" in error_of(answer)
+                assert team.held() == before, name
+                continue
+            assert code not in {"permission_denied", "not_allowed"}, (name, text(answer))
+            assert code != "not_found" or not by_uuid, (name, text(answer))
+            if SPECS[name].writes:
+                answered(await owner.call_tool("clear_graph", _confirmed(await _preview(owner))))
+                records = await tell(owner, "decisions")
+                records.group = GROUP
+    assert len(asked) > 40
+    assert {"add_memory", "forget", "clear_graph", "commit_graph", "get_status"} - asked == {"get_status"}
+
+
+async def _preview(client: Client) -> str:
+    return str(answered(await client.call_tool("clear_graph", {"group_ids": ["decisions"]}))["confirm"])
+
+
+def _confirmed(token: str) -> dict[str, Any]:
+    return {"group_ids": ["decisions"], "confirm": token}
+
+
+async def test_a_token_does_no_more_there_than_its_own_tier(team: Team) -> None:
+    team.open_to("anna", "curator")
+    async with team.clients("anna", tier="reader") as (anna,):
+        assert answered(await anna.call_tool("get_episodes", {"group_ids": GROUP}))["total"] == 0
+        refused = await anna.call_tool("add_memory", NOTE)
+        assert "needs a token of tier contributor" in error_of(refused)
+        assert answered(await anna.call_tool("get_status", {}))["shared"] == {"team/GROUP": "reader"}
+
+
+async def test_no_default_leads_there_and_the_answers_name_it_whole(team: Team) -> None:
+    team.open_to("anna", "curator")
+    async with team.clients("anna") as (anna,):
+        records = await tell(anna)
+        assert answered(await anna.call_tool("add_memory", {"episode_body": "A bridge."}))["group_id"] == "default"
+        for name in sorted(TOGETHER):
+            spec = SPECS[name]
+            fields = spec.request.model_fields
+            if spec.writes or not fields.keys() & {"group_id", "group_ids"}:
+                continue
+            arguments = {
+                key: value
+                for key, value in arguments_of(name, Records("default")).items()
+                if key not in {"group_id", "group_ids"} and value not in ("", [""])
+            }
+            told = text(await anna.call_tool(name, arguments))
+            assert not [word for word in SECRETS if word in told], (name, told)
+        found = answered(await anna.call_tool("search_nodes", {"query": "bridge", "group_ids": GROUP}))
+        assert {one["group_id"] for one in found["nodes"]} == {GROUP}
+        assert found["scope"]["group_ids"] == [GROUP]
+        both = answered(await anna.call_tool("get_episodes", {"group_ids": [GROUP, "default"]}))
+        assert {one["group_id"] for one in both["episodes"]} == {GROUP, "default"}
+        status = answered(await anna.call_tool("get_status", {}))
+        assert set(status["groups"]) == {GROUP, "default"}
+        assert status["shared"] == {"team/GROUP": "curator"}
+        triplet = {"source_node_name": "", "edge_name": "IN", "fact": "It is there.", "target_node_name": "park"}
+        for name, arguments in (
+            ("add_triplet", {**triplet, "source_node_uuid": records.entity, "source_node_name": "x"}),
+            ("create_entry", {"content": "Painted.", "project_id": records.project}),
+        ):
+            refused = await anna.call_tool(name, arguments)
+            assert f"group {GROUP}, and what is added there has to name it" in error_of(refused), name
+            named = answered(await anna.call_tool(name, {**arguments, "group_id": GROUP}))
+            uuid = named.get("episode_uuid") or named["entry_id"]
+            (episode,) = answered(await anna.call_tool("get_episodes", {"episode_uuids": [uuid]}))["episodes"]
+            assert episode["group_id"] == GROUP
+
+
+async def test_who_told_what_is_the_member_and_never_an_argument(team: Team) -> None:
+    team.open_to("anna", "curator")
+    team.open_to("ben", "curator")
+    async with team.clients("anna", "ben", "team") as (anna, ben, owner):
+        answered(await anna.call_tool("add_memory", NOTE))
+        team.world.clock.advance(seconds=1)
+        bens = {"episode_body": "The mill is painted red.", "entities": [{"name": "mill"}], "group_id": GROUP}
+        mill = answered(await ben.call_tool("add_memory", bens))["entities"][0]["uuid"]
+        for client in (anna, ben):
+            told = answered(await client.call_tool("get_episodes", {"group_ids": GROUP}))["episodes"]
+            assert {one["content"].split()[0]: one["told_by"] for one in told} == {"Ida": "anna", "The": "ben"}
+            found = answered(await client.call_tool("search_episodes", {"query": "mill red", "group_ids": GROUP}))
+            assert found["episodes"][0]["told_by"] == "ben"
+            read = await client.read_resource(f"pkm://episode/{told[0]['uuid']}")
+            assert f'told_by\\":\\"{told[0]["told_by"]}' in read.model_dump_json()
+            line = answered(await client.call_tool("get_entity_timeline", {"entity_uuid": mill}))
+            assert [one["told_by"] for one in line["episodes"]] == ["ben"]
+        fact = answered(await ben.call_tool("search_memory_facts", {"query": "bridge", "group_ids": GROUP}))["facts"][0]
+        sources = answered(await ben.call_tool("get_fact_sources", {"fact_uuid": fact["uuid"]}))["sources"]
+        assert [one["told_by"] for one in sources] == ["anna"]
+        answered(await ben.call_tool("retire_fact", {"fact_uuid": fact["uuid"], "reason": "Repainted."}))
+        changes = answered(await anna.call_tool("what_changed", {"since": "2020", "group_ids": GROUP}))["changes"]
+        assert [one["by"] for one in changes if one["change"] == "retired"] == ["ben"]
+        answered(await anna.call_tool("flag_for_review", {"entity_uuid": mill, "reason": "Which mill?"}))
+        (flag,) = answered(await ben.call_tool("list_flagged", {"group_ids": GROUP}))["flagged"]
+        assert (flag["created_by"], flag["flagged_by"]) == ("ben", "anna")
+        own = answered(await owner.call_tool("get_episodes", {"group_ids": "decisions"}))["episodes"]
+        assert {one["group_id"] for one in own} == {"decisions"}
+
+
+async def test_me_is_nobody_in_a_shared_memory(team: Team) -> None:
+    """Two members would be one person, and the town of one would end that of the other."""
+    team.open_to("anna", "curator")
+    async with team.clients("anna", "team") as (anna, owner):
+        lives = {"source": "me", "relation": "LIVES_IN", "target": "Graz", "fact": "I live in Graz."}
+        answered(await owner.call_tool("add_memory", {"episode_body": "I live in Graz.", "facts": [lives]}))
+        before = team.held()
+        group = {"group_id": "team/default"}
+        own = {**lives, "target": "Bonn", "fact": "I live in Bonn."}
+        triplet = {"source_node_name": "me", "edge_name": "IN", "fact": "I am there.", "target_node_name": "Bonn"}
+        for name, arguments in (
+            ("add_memory", {"episode_body": "I live in Bonn.", "facts": [own]}),
+            ("add_memory", {"episode_body": "I am here.", "entities": [{"name": "Me"}]}),
+            ("create_entry", {"content": "I live in Bonn.", "facts": [own]}),
+            ("add_triplet", triplet),
+            ("create_entities", {"entities": [{"name": "me", "type": "Person", "observations": ["lives in Bonn"]}]}),
+            ("create_relations", {"relations": [{"source": "me", "target": "Graz", "relationType": "LEFT"}]}),
+            ("add_observations", {"observations": [{"entityName": "me", "observations": ["is tall"]}]}),
+        ):
+            refused = await anna.call_tool(name, {**arguments, **group})
+            assert "`me` could be any of its members" in error_of(refused), (name, text(refused))
+        await anna.call_tool(
+            "add_edges", {"edges": [{"source": "me", "target": "Bonn", "relation": "IN"}], "create_missing": True}
+        )
+        assert "any of its members" in error_of(await anna.call_tool("commit_graph", group))
+        assert team.held() == before
+        read = answered(
+            await anna.call_tool("get_entity_connections", {"entity_uuid": "me", "group_ids": "team/default"})
+        )
+        assert read["total"] == 0
+        answered(await anna.call_tool("add_memory", {**group, "episode_body": "I said hello, says Anna."}))
+
+
+async def test_a_scratch_graph_with_parts_of_it_is_not_saved_and_ends_with_the_membership(team: Team) -> None:
+    team.open_to("anna", "curator")
+    async with team.clients("anna") as (anna,):
+        records = await tell(anna)
+        answered(await anna.call_tool("add_node", {"graph": "own", "label": "Tom"}))
+        answered(await anna.call_tool("save_graph", {"graph": "own"}))
+        loaded = answered(
+            await anna.call_tool("load_memory_graph", {"graph": "theirs", "entity_uuids": [records.entity]})
+        )
+        assert loaded["node_count"]
+        refused = await anna.call_tool("save_graph", {"graph": "theirs"})
+        assert "parts of a shared memory" in error_of(refused)
+        team.close()
+        listed = answered(await anna.call_tool("list_graphs", {}))
+        assert (listed["graphs"], [one["name"] for one in listed["saved"]]) == ([], ["own"])
+        assert "river" not in text(await anna.call_tool("export_graph", {"graph": "theirs", "format": "json"}))
+
+
+async def test_who_is_no_member_any_more_is_answered_like_one_who_never_was(team: Team) -> None:
+    """With the very next call: names, uuids, resources, cursors and confirmations of the time before."""
+    team.open_to("anna", "curator")
+    async with team.clients("anna", "eve") as (anna, eve):
+        records = await tell(anna)
+        answered(await anna.call_tool("add_memory", {**NOTE, "episode_body": "Another note."}))
+        page = {"group_ids": GROUP, "max_episodes": 1}
+        cursor = answered(await anna.call_tool("get_episodes", page))["next_cursor"]
+        confirm = answered(await anna.call_tool("forget", {"entity_uuid": records.entity}))["confirm"]
+        team.close()
+        before = team.held()
+        for name in sorted(TOGETHER):
+            arguments = naming(name, records)
+            if any(names_of(records, arguments)):
+                answers = [await one.call_tool(name, arguments) for one in (anna, eve)]
+                assert answers[0].model_dump_json() == answers[1].model_dump_json(), name
+                assert not [word for word in SECRETS if word in text(answers[0])], name
+        for name, arguments in (
+            ("get_episodes", {**page, "cursor": cursor}),
+            ("get_episodes", {"max_episodes": 1, "cursor": cursor}),
+            ("forget", {"entity_uuid": records.entity, "confirm": confirm}),
+        ):
+            answers = [await one.call_tool(name, arguments) for one in (anna, eve)]
+            assert answers[0].is_error
+            assert answers[0].model_dump_json() == answers[1].model_dump_json(), name
+        for uri in (f"pkm://entity/{records.entity}", f"pkm://episode/{records.episode[:8]}"):
+            told = []
+            for client in (anna, eve):
+                with pytest.raises(MCPError) as refused:
+                    await client.read_resource(uri)
+                told.append(refused.value.error.model_dump_json())
+            assert told[0] == told[1]
+        assert [one for one in team.held()[0] if one in before[0]] == list(before[0])
+
+
+async def test_a_uuid_of_ones_own_never_meets_an_episode_of_a_memory_that_is_closed(team: Team) -> None:
+    team.open_to("anna")
+    async with team.clients("anna", "eve") as (anna, eve):
+        theirs = answered(await anna.call_tool("add_memory", NOTE))["episode_uuid"]
+        team.close()
+        for client in (anna, eve):
+            sent = {"episode_body": "Mine.", "uuid": theirs}
+            stored = answered(await client.call_tool("add_memory", sent))
+            assert (stored["status"], stored["group_id"]) == ("stored", "default")
+            assert stored["episode_uuid"] != theirs
+
+
+async def test_forget_reaches_saved_graphs_of_whom_the_memory_belongs_to(team: Team) -> None:
+    team.open_to("anna", "curator")
+    async with team.clients("anna", "team") as (anna, owner):
+        records = await tell(anna)
+        answered(await owner.call_tool("load_memory_graph", {"graph": "mine", "entity_uuids": [records.entity]}))
+        answered(await owner.call_tool("add_node", {"graph": "mine", "label": "of the river bridge"}))
+        answered(await owner.call_tool("save_graph", {"graph": "mine"}))
+        answered(await owner.call_tool("add_node", {"graph": "private", "label": "river bridge"}))
+        answered(await owner.call_tool("save_graph", {"graph": "private"}))
+        preview = answered(await anna.call_tool("forget", {"entity_uuid": records.entity}))
+        done = answered(await anna.call_tool("forget", {"entity_uuid": records.entity, "confirm": preview["confirm"]}))
+        assert done.get("saved_graphs") is None
+        assert "mine" not in json.dumps(done)
+        saved = answered(await owner.call_tool("list_graphs", {}))["saved"]
+        assert [one["name"] for one in saved] == ["private"]
