@@ -11,7 +11,7 @@ from graphiti_pkm.capabilities.forget.requests import DeleteEpisode, Forget
 from graphiti_pkm.capabilities.search.requests import SearchNodes
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.persons import Persons
-from graphiti_pkm.core.model.access import LOCAL, Caller
+from graphiti_pkm.core.model.access import LOCAL, Caller, SharedMemory
 from graphiti_pkm.core.model.records import ExtractJob
 
 NOW = at(2026, 6)
@@ -103,3 +103,27 @@ async def test_the_local_user_is_found_by_the_setting() -> None:
     await world.given(a_write(vera, a_name(vera, is_linkable=False)))
     assert await Persons(world.graph, world.settings).uuids("default") == {vera.uuid}
     assert (await world.searching.search_nodes(LOCAL, SearchNodes(names=["me"]))).total == 1
+
+
+@pytest.mark.parametrize("user_names", [False, True])
+async def test_in_a_shared_memory_a_model_takes_i_for_nobody(user_names: bool) -> None:
+    """Neither for the one whose memory it is, nor for another member; what is said of others stays."""
+    world = ExtractionWorld(now=NOW, user_names=user_names)
+    team = SharedMemory(memory="team", tier="contributor")
+    anna = Caller(principal="anna", shared=(team,))
+    world.group = Groups(world.graph, world.context.settings).one(anna, "team/default")
+    await world.tell("I met Tom.", {**MET, "target": "Tom"}, caller=Caller(principal="team"))
+    world.clock.advance(seconds=1)
+    (known,) = (one for one in world.graph.tables.entities.values() if one.name in {"me", "team"})
+    episode = (
+        await world.tell("I like tea, and Vera likes coffee.", caller=anna, group_id="team/default")
+    ).episode_uuid
+    job = ExtractJob(uuid="job", episode_uuid=episode, person="anna")
+    person = (await world.extractions.task_of(world.group, job)).person
+    found = Findings()
+    found.entity(known.name, known)
+    for place, speaker in enumerate((person, "I", "me")):
+        found.fact(speaker, "LIKES", f"tea {place}", f"I like tea {place}.")
+    found.fact(VERA, "LIKES", "coffee", "Vera likes coffee.")
+    await world.found(episode, found, person=job.person)
+    assert sorted(line(fact) for fact in world.facts) == ["Vera LIKES coffee", f"{known.name} MET Tom"]
