@@ -9,14 +9,16 @@ from pathlib import Path
 
 import pytest
 from mcp.client import Client
-from tests.e2e.support import Served, call, over_http, over_stdio, run, serving
-from tests.protocol.support import error_of, text
+from tests.e2e.shared_matrix import GROUP, every_tool
+from tests.e2e.support import CALL_SECONDS, Served, call, over_http, over_stdio, run, serving
+from tests.neo4j_server import Neo4jAddress, empty
+from tests.protocol.support import BESIDE, error_of, text
 
-from graphiti_pkm.core.model.access import Token
+from graphiti_pkm.core.model.access import TIERS, Tier, Token
+from graphiti_pkm.server.auth.grants import Grant, write_grants
 from graphiti_pkm.server.auth.tokens import hash_of, new_secret, write_tokens
 
 ANNA, BEN, CARL = "65f0c2d19b1e8a0012345678", "65f0c2d19b1e8a0087654321", "65f0c2d19b1e8a0011112222"
-GROUP = "team/decisions"
 DIARY = {ANNA: "I met Bello in Zanzibar.", BEN: "I saw Mimi in Quarkstadt."}
 DECISION = {ANNA: "Postgres keeps the orders.", BEN: "Redis keeps the baskets."}
 
@@ -134,3 +136,39 @@ async def test_the_local_user_may_what_the_setting_says(tmp_path: Path) -> None:
         assert "needs tier curator" in error_of(refused)
     async with over_stdio(tmp_path / "data") as client:
         await call(client, "delete_episode", uuid=stored["episode_uuid"])
+
+
+@pytest.mark.parametrize("tier", TIERS)
+async def test_a_member_may_what_its_tier_there_may_with_every_tool(tier: Tier, tmp_path: Path) -> None:
+    await every_tool_of_a_member(tier, tmp_path / "data")
+
+
+@pytest.mark.parametrize("tier", TIERS)
+async def test_so_it_is_on_neo4j(tier: Tier, tmp_path: Path, neo4j_server: Neo4jAddress) -> None:
+    empty(neo4j_server)
+    settings = {
+        "neo4j_uri": neo4j_server.uri,
+        "neo4j_username": neo4j_server.username,
+        "neo4j_password": neo4j_server.password,
+    }
+    await every_tool_of_a_member(tier, tmp_path / "data", **settings)
+
+
+async def every_tool_of_a_member(tier: Tier, data: Path, **settings: str) -> None:
+    """On a server of its own."""
+    secrets, now = {name: new_secret() for name in ("team", "anna")}, datetime.now(UTC)
+    tokens = [
+        Token.model_validate({"hash": hash_of(one), "principal": name, "tier": "curator", "created": now})
+        for name, one in secrets.items()
+    ]
+    write_tokens(data / "tokens.json", tokens)
+    grant = {"id": "1a2b3c4d", "principal": "anna", "memory": "team", "tier": tier, "created": now}
+    write_grants(data / "grants.json", [Grant.model_validate(grant)])
+    much = {"calls_per_minute": 100_000, "writes_per_minute": 100_000, "call_seconds": CALL_SECONDS}
+    with serving(data, toolsets=",".join(toolset.name for toolset in BESIDE), **much, **settings) as served:
+        headers = {name: {"authorization": f"Bearer {one}"} for name, one in secrets.items()}
+        async with (
+            over_http(served.endpoint, **headers["team"]) as owner,
+            over_http(served.endpoint, **headers["anna"]) as anna,
+        ):
+            await every_tool(tier, owner, anna)

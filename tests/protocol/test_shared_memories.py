@@ -11,20 +11,13 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 from tests.e2e.isolation_attacks import arguments_of
 from tests.e2e.isolation_world import Records
+from tests.e2e.shared_matrix import GROUP, NOTE, SECRETS, every_tool, names_of, naming, tell
 from tests.protocol.access import NOW, Doors, a_world
 from tests.protocol.serving import connected, served
 from tests.protocol.support import EVERYTHING, SPECS, TOGETHER, World, answered, error_of, text
 
 from graphiti_pkm.core.model.access import TIERS, Tier
 from graphiti_pkm.server.auth.grants import Grant, write_grants
-
-GROUP = "team/decisions"
-NOTE: dict[str, Any] = {
-    "episode_body": "Ida decided that the river bridge is painted green.",
-    "group_id": GROUP,
-    "facts": [{"source": "river bridge", "relation": "HAS_COLOUR", "value": "green", "fact": "The bridge is green."}],
-}
-SECRETS = ("Ida", "river", "green")
 
 
 class Team:
@@ -75,71 +68,12 @@ def team(doors: Doors) -> Team:
     return Team(doors)
 
 
-async def tell(client: Client, group: str = GROUP) -> Records:
-    """One note and one project, in the group."""
-    told = answered(await client.call_tool("add_memory", {**NOTE, "group_id": group}))
-    project = answered(await client.call_tool("create_project", {"name": "Painting", "group_id": group}))
-    return Records(
-        group, told["entities"][0]["uuid"], told["facts"][0]["uuid"], told["episode_uuid"], project["project_id"]
-    )
-
-
-def naming(tool: str, records: Records) -> dict[str, Any]:
-    """A call of the tool with records of the group, and with the group itself wherever it can be named."""
-    arguments = arguments_of(tool, records)
-    named = SPECS[tool].request.model_fields.keys() & {"group_id", "group_ids"}
-    return arguments if tool == "forget" else {**arguments, **dict.fromkeys(named, records.group)}
-
-
-def names_of(records: Records, arguments: dict[str, Any]) -> tuple[bool, bool]:
-    """Whether a call names the group, and whether it names a record of it."""
-    sent = json.dumps(arguments)
-    return records.group in sent, any(uuid in sent for uuid in records.all().values())
-
-
 @pytest.mark.parametrize("tier", TIERS)
 async def test_a_member_may_what_its_tier_there_may_with_every_tool(tier: Tier, team: Team) -> None:
     """Its token is a curator's, and in its own memory it is one."""
     team.open_to("anna", tier)
-    asked = set()
     async with team.clients("team", "anna") as (owner, anna):
-        records = await tell(owner, "decisions")
-        records.group = GROUP
-        for name in sorted(TOGETHER):
-            arguments = naming(name, records)
-            by_group, by_uuid = names_of(records, arguments)
-            if not (by_group or by_uuid):
-                continue
-            asked.add(name)
-            before = team.held()
-            answer = await anna.call_tool(name, arguments)
-            code = (answer.structured_content or {}).get("code")
-            if TIERS.index(SPECS[name].tier) > TIERS.index(tier):
-                assert answer.is_error, name
-                if by_group:
-                    assert code == "permission_denied", (name, text(answer))
-                    assert f"needs tier {SPECS[name].tier} in {GROUP}, and yours there is {tier}" in error_of(answer)
-                else:
-                    assert code == "not_found", (name, text(answer))
-                    assert f"so it finds nothing in the shared memory team ({tier})" in error_of(answer)
-                assert team.held() == before, name
-                continue
-            assert code not in {"permission_denied", "not_allowed"}, (name, text(answer))
-            assert code != "not_found" or not by_uuid, (name, text(answer))
-            if SPECS[name].writes:
-                answered(await owner.call_tool("clear_graph", _confirmed(await _preview(owner))))
-                records = await tell(owner, "decisions")
-                records.group = GROUP
-    assert len(asked) > 40
-    assert {"add_memory", "forget", "clear_graph", "commit_graph", "get_status"} - asked == {"get_status"}
-
-
-async def _preview(client: Client) -> str:
-    return str(answered(await client.call_tool("clear_graph", {"group_ids": ["decisions"]}))["confirm"])
-
-
-def _confirmed(token: str) -> dict[str, Any]:
-    return {"group_ids": ["decisions"], "confirm": token}
+        await every_tool(tier, owner, anna)
 
 
 async def test_a_token_does_no_more_there_than_its_own_tier(team: Team) -> None:
