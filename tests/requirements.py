@@ -22,14 +22,14 @@ ROWS: frozenset[str] = frozenset(
     + _rows("G-", range(1, 73), 74, 75, 77, 78, range(79, 84))
     + _rows("M-", range(6, 10), 13, 14, 40, range(70, 74), range(80, 98), 101)
     + _rows("C", 16, range(17, 23), 24, 25, 27, 28, 31, 41, range(43, 47), range(51, 57))
-    + _rows("K-", range(1, 6), range(7, 12), 15, 24, 48, 49, 50, 89, 90, 96)
+    + _rows("K-", range(1, 6), range(7, 12), 15, range(18, 23), range(24, 33), 48, 49, 50, 89, 90, 92, 95, 96)
     + _rows("E-", 11, 12, 14, 15, 32, 50, range(67, 74), 75, 94, 97)  # analyses
     + _rows("M-", range(1, 6), 10, 11, 12, range(15, 34))  # projects
     + _rows("M-", range(34, 40), range(41, 60))
     + _rows("M-", range(74, 80), 98, 100, 102, 104, 105, 107, 108, 109, 110)
-    + _rows("C", 26)
+    + _rows("C", 26, 47)
     + _rows("T", 40, 41, range(45, 51))
-    + _rows("T", 65, 73)
+    + _rows("T", 28, 65, 73, range(74, 82))
     + _rows("E-", range(2, 5), 6, 13, range(15, 37), range(38, 46))  # scratch graphs
     + _rows("E-", range(47, 50), range(51, 61), range(62, 67), 74, range(84, 90), 102, 103)
     + _rows("C", range(33, 39), 40)
@@ -514,6 +514,35 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
     "unit/capabilities/curation/test_origins.py": {
         "test_a_later_mention_by_another_leaves_who_made_it": "K-15",
         "test_what_a_caller_says_is_its_own_in_every_record": "T86",
+    },
+    "unit/core/model/test_fitness.py": {
+        "test_fitness_is_the_mean_match_and_zero_before_the_first": "K-20 T74",
+        "test_the_final_score_adds_the_bias": "K-22",
+        "test_a_boost_multiplies_the_score_and_never_turns_the_order_round": "K-29 T75",
+        "test_the_fitness_of_a_fact_is_the_share_of_its_returns_that_helped": "K-95",
+    },
+    "unit/storage/test_usage.py": {
+        "test_ninety_nine_searches_wait_and_the_hundredth_is_written_with_them_at_once": "K-25",
+        "test_fifty_entities_are_one_statement_and_several_hits_of_one_are_one_row": "K-26 K-27",
+        "test_a_fault_keeps_what_waits_and_the_next_time_writes_it_once": "K-28 T80",
+    },
+    "contracts/test_usage.py": {
+        "test_searches_add_up_to_a_count_and_a_sum_of_raw_cosines_once_they_are_written": "K-19 T76",
+        "test_two_processes_and_two_hosts_add_and_neither_overwrites": "T28",
+    },
+    "unit/capabilities/search/test_boosting.py": {
+        "test_three_searches_that_return_an_entity_count_three_and_what_the_limit_cuts_counts_nothing": "K-18",
+        "test_what_ranks_fifteenth_can_rise_into_the_first_ten": "K-30 T78",
+        "test_where_all_are_pushed_down_the_order_is_that_of_the_plain_scores": "T79",
+        "test_the_counted_match_is_never_the_boosted_one": "T77",
+    },
+    "unit/capabilities/curation/test_fitness.py": {
+        "test_a_bias_is_set_and_not_added_and_the_answer_has_the_old_one_and_what_it_makes": "K-31 K-92",
+        "test_a_bias_outside_of_its_range_is_refused": "K-21",
+    },
+    "integration/test_fitness.py": {
+        "test_what_fits_rises_above_what_is_only_returned_often_and_a_new_thing_is_found": "K-32 C47",
+        "test_the_connections_that_read_cannot_write": "T81",
     },
     "protocol/test_curation.py": {
         "test_a_librarian_flags_lists_and_clears_and_a_contributor_may_not": "K-48 K-89",

@@ -46,6 +46,7 @@ from graphiti_pkm.storage.journal.signing_key import keep_signing_key, signing_k
 from graphiti_pkm.storage.journal.store import SqliteJournal
 from graphiti_pkm.storage.preflight import require
 from graphiti_pkm.storage.recovery import Recovery
+from graphiti_pkm.storage.usage import USAGE, UsageQueue
 from graphiti_pkm.toolkit.capability import Running
 from graphiti_pkm.toolkit.kernel import Kernel, Model
 from graphiti_pkm.toolkit.services import Services
@@ -67,6 +68,7 @@ class Memory:
     reembedding: Reembedding
     database: Kind
     journal: SqliteJournal
+    usage: UsageQueue
     running: Running
     """The capabilities, which provide ``services``."""
 
@@ -115,7 +117,8 @@ async def open_memory(
         locks = LeasedGroupLocks(locks, server, graph.database, stores.fences)
     key = await asyncio.to_thread(signing_key, settings.data_dir)
     elapsed = time.monotonic if now is _utc_now else lambda: now().timestamp()
-    context = Context(graph, journal, embedder, locks, settings, now, Signer(key), elapsed)
+    usage = UsageQueue(journal.usage, graph.part(USAGE), server or "", records=settings.fitness != "off")
+    context = Context(graph, journal, embedder, locks, settings, now, Signer(key), elapsed, usage)
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(configured.close)
         stack.push_async_callback(journal.close)
@@ -124,7 +127,7 @@ async def open_memory(
         if model is not None:
             stack.push_async_callback(model.close)
         memory = _assemble(
-            context, graph, configured, stores.kind, journal, _model(model, graph, embedder, settings), lease
+            context, graph, configured, stores.kind, journal, usage, _model(model, graph, embedder, settings), lease
         )
 
         def back_again() -> None:
@@ -187,6 +190,7 @@ def _background_work(memory: Memory, graph: GraphStore | SqliteGraph, stop: asyn
         "comparison": memory.recovery.compare_periodically(stop),
         "change of vectors": memory.reembedding.finish_periodically(stop),
         "jobs": memory.jobs.run(stop),
+        "counters": memory.usage.run(stop),
         "search indexes": graph.vectors.maintain_indexes(stop),
     }
     loops |= {name: job(stop) for name, job in memory.running.jobs.items()}
@@ -230,6 +234,7 @@ def _assemble(
     configured: Embedder,
     database: Kind,
     journal: SqliteJournal,
+    usage: UsageQueue,
     model: Model | None,
     lease: Lease | None,
 ) -> Memory:
@@ -259,7 +264,7 @@ def _assemble(
     running = Running.build(CAPABILITIES, kernel)
     jobs = Jobs(context, committer, erasing)
     reembedding = Reembedding(context, committer, configured)
-    return Memory(context, running.services, recovery, jobs, reembedding, database, journal, running)
+    return Memory(context, running.services, recovery, jobs, reembedding, database, journal, usage, running)
 
 
 async def _finish(stop: asyncio.Event, work: Sequence[asyncio.Task[None]]) -> None:

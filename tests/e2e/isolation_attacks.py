@@ -52,7 +52,7 @@ HARMLESS = frozenset(
     by keep remove new_label title note valid_at source_type target_type between min_out_degree
     weight undirected max_length top_n in_place format content max_chars dry_run saved
     description metadata timestamp extract_entities after before similarity_threshold include_entities
-    include_cross_project relevance_threshold note confidence confidence_below creator_prefix threshold
+    include_cross_project relevance_threshold note confidence confidence_below creator_prefix threshold bias
     """.split()  # noqa: SIM905  (a list of words reads better)
 )
 """Parameters of today's tools that name no record, group, saga or graph; cursors and confirmations are tried by
@@ -149,6 +149,8 @@ def arguments_of(tool: str, own: Records) -> dict[str, Any]:
         "merge_entities": {"keep_uuid": entity, "remove_uuid": entity, "reason": "so it is"},
         "unmerge_entities": {"remove_uuid": entity, "reason": "so it is"},
         "get_quality_report": {"group_ids": own.group},
+        "adjust_bias": {"entity_uuid": entity, "bias": 0.5, "reason": "so it is"},
+        "mark_useful": {"fact_uuid": fact},
         **scratch_arguments(entity),
     }[tool]
 

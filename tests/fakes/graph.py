@@ -18,6 +18,7 @@ from tests.fakes.sagas import FakeCommunities, FakeSagas, add_sagas, delete_saga
 from tests.fakes.search import FakeSearch
 from tests.fakes.shared_extraction_jobs import share
 from tests.fakes.tables import Tables
+from tests.fakes.usage import FakeGraphUsage, delete_counters
 from tests.fakes.walks import FakeWalks
 
 from graphiti_pkm.core.identity.backlinks import back_link
@@ -47,6 +48,7 @@ from graphiti_pkm.storage.graph.parts.merging import CypherMerging
 from graphiti_pkm.storage.graph.parts.neighbours import Neighbours
 from graphiti_pkm.storage.graph.parts.observations import Observations
 from graphiti_pkm.storage.graph.parts.projects import Projects
+from graphiti_pkm.storage.graph.parts.usage import GraphUsagePart
 from graphiti_pkm.storage.graph.parts.walks import Walks
 
 Fault = Literal["before", "halfway", "after"]
@@ -61,6 +63,7 @@ PARTS: Mapping[object, type[FakePart]] = {
     Projects: FakeProjects,
     Curation: FakeCuration,
     CypherMerging: FakeMerging,
+    GraphUsagePart: FakeGraphUsage,
 }
 """Which fake stands for a part that a capability makes."""
 
@@ -381,6 +384,7 @@ def _delete(db: Tables, deletions: Deletions) -> None:
     delete_sagas(db, deletions)
     delete_projects(db)
     delete_qualities(db)
+    delete_counters(db)
 
 
 def _forget_updates_of(db: Tables, entity_uuids: Sequence[str]) -> None:

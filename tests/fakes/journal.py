@@ -15,6 +15,7 @@ from tests.fakes.compared import Compared, FakeRow
 from tests.fakes.extractions import FakeExtractionQueue
 from tests.fakes.rebuilds import Rebuilds
 from tests.fakes.saved_graphs import FakeSavedGraphs
+from tests.fakes.usage import FakeUsageCounts
 
 from graphiti_pkm.core.model.records import BackLinkJob, EmbedMissingJob, EraseJob, Job, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.core.model.redaction import redacted, redacted_job, redacted_receipt, remaining_names
@@ -61,6 +62,7 @@ class FakeJournal(Rebuilds, Compared):
         """Jobs by id; finished ones are gone."""
         self.extractions = FakeExtractionQueue(self.now, self._check, self._answer_of)
         self.saved_graphs = FakeSavedGraphs()
+        self.usage = FakeUsageCounts(lambda: self.rebuild is not None)
         self.found: str | None = None
         """What ``damage`` answers."""
         self.refuses: str | None = None
@@ -96,6 +98,7 @@ class FakeJournal(Rebuilds, Compared):
         self._last_seq += 1
         if intent.forgets is not None:
             self._redact(intent)
+        self.usage.forget(intent)
         self.table[intent.uuid] = FakeRow(self._last_seq, intent, dict(vectors), request_hash, dict(answer))
         for job in intent.jobs:
             if isinstance(job, EmbedMissingJob) and any(

@@ -4,6 +4,8 @@ from abc import abstractmethod
 from collections.abc import Callable
 from datetime import datetime
 
+from tests.fakes.usage import FakeUsageCounts
+
 from graphiti_pkm.core.ports.rebuilding import RebuildCommand, RebuildInProgress
 from graphiti_pkm.errors import WriteFailed
 
@@ -12,6 +14,7 @@ class Rebuilds:
     """The port ``JournalRebuilding``."""
 
     now: Callable[[], datetime]
+    usage: FakeUsageCounts
     rebuild: RebuildInProgress | None = None
     """The mark."""
 
@@ -26,6 +29,7 @@ class Rebuilds:
 
     async def rebuild_cleared(self) -> None:
         self._check()
+        self.usage.send_again()
         if self.rebuild is not None:
             self.rebuild = self.rebuild.model_copy(update={"is_cleared": True})
 

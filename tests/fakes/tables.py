@@ -8,6 +8,7 @@ from itertools import count
 
 from graphiti_pkm.core.facts.history import outcome_of
 from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS
+from graphiti_pkm.core.model.fitness import Usage
 from graphiti_pkm.core.model.names import normalise_name
 from graphiti_pkm.core.model.queries import EntityFilter, EntryFilter, EpisodeFilter, FactFilter, FactStatus
 from graphiti_pkm.core.model.records import (
@@ -46,6 +47,8 @@ class Tables:
     origins: dict[tuple[str, datetime], Origin] = field(default_factory=dict)
     """By group and time of the write."""
     qualities: dict[str, Quality] = field(default_factory=dict)
+    counters: dict[tuple[str, str], Usage] = field(default_factory=dict)
+    """By server and record."""
     names: dict[str, Name] = field(default_factory=dict)
     facts: dict[str, Fact] = field(default_factory=dict)
     mentions: dict[tuple[str, str], Mention] = field(default_factory=dict)

@@ -26,6 +26,7 @@ from graphiti_pkm.server.tools.registry import CAPABILITIES, TOOLSETS
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.commit import Committer
 from graphiti_pkm.storage.erasing import Erasing
+from graphiti_pkm.storage.usage import USAGE, UsageQueue
 from graphiti_pkm.toolkit.capability import Running
 from graphiti_pkm.toolkit.kernel import Kernel
 from graphiti_pkm.toolkit.services import Services
@@ -123,18 +124,18 @@ class World:
 
     def running(self) -> Running:
         """Every capability of the registry, over the fakes."""
+        journal = FakeJournal(self.clock)
         context = Context(
             graph=self.graph,
-            journal=FakeJournal(self.clock),
+            journal=journal,
             embedder=self.embedder,
             locks=FakeLocks(),
             settings=self.settings,
             now=self.clock,
             signer=self.signer,
             elapsed=lambda: self.clock().timestamp(),
+            usage=UsageQueue(journal.usage, self.graph.part(USAGE)),
         )
-        journal = context.journal
-        assert isinstance(journal, FakeJournal)
         groups = Groups(self.graph, self.settings)
         committer = Committer(context)
         running = Running.build(

@@ -18,7 +18,10 @@ TOOLS = {
     "merge_entities": False,
     "unmerge_entities": False,
     "get_quality_report": True,
+    "adjust_bias": False,
+    "mark_useful": False,
 }
+OF_OTHER_TIERS = {"adjust_bias": "curator", "mark_useful": "contributor"}
 NOBODY = "11111111-1111-4111-8111-111111111111"
 TOM: dict[str, Any] = {"episode_body": "Tom came.", "entities": [{"name": "Tom", "type": "Person"}]}
 
@@ -39,7 +42,7 @@ async def test_a_librarian_flags_lists_and_clears_and_a_contributor_may_not(door
             asked = {"entity_uuid": tom, "reason": "Perhaps two people."}
             assert answered(await client.call_tool("flag_for_review", asked))["flagged"]
         async with connected(f"{url}/mcp", "auto", **contributor) as client:
-            for tool in TOOLS:
+            for tool in TOOLS.keys() - OF_OTHER_TIERS.keys():
                 refused = await client.call_tool(tool, {})
                 assert f"PERMISSION_DENIED: {tool} needs a token of tier librarian" in error_of(refused)
         async with connected(f"{url}/mcp", "auto", **librarian) as client:
@@ -71,6 +74,30 @@ async def test_a_librarian_merges_and_undoes_it(doors: Doors) -> None:
         again = {"remove_uuid": remove[:8], "reason": "Two stores."}
         assert answered(await client.call_tool("unmerge_entities", again))["status"] == "unmerged"
         assert "was not merged" in error_of(await client.call_tool("unmerge_entities", again))
+
+
+async def test_a_curator_lifts_what_a_librarian_may_not_and_a_contributor_says_what_helped(doors: Doors) -> None:
+    world = a_world(doors)
+    doors.settings = doors.settings.model_copy(update={"toolsets": EVERYTHING.toolsets})
+    curator, librarian = doors.add("anna", tier="curator"), doors.add("anna", tier="librarian")
+    contributor, reader = doors.add("anna"), doors.add("anna", tier="reader")
+    note = {"episode_body": "Tom owns Redis.", "facts": [{"source": "Tom", "relation": "OWNS", "target": "Redis"}]}
+    async with served(doors.settings, world.start) as url:
+        async with connected(f"{url}/mcp", "auto", **contributor) as client:
+            stored = answered(await client.call_tool("add_memory", note))
+            tom, fact = stored["entities"][0]["uuid"], stored["facts"][0]["uuid"]
+            useful = answered(await client.call_tool("mark_useful", {"fact_uuid": fact}))
+            assert (useful["useful_count"], useful["traversal_count"], useful["fitness"]) == (1, 0, 0.0)
+        asked = {"entity_uuid": tom, "bias": 0.5, "reason": "The one who knows."}
+        async with connected(f"{url}/mcp", "auto", **librarian) as client:
+            refused = await client.call_tool("adjust_bias", asked)
+            assert "PERMISSION_DENIED: adjust_bias needs a token of tier curator" in error_of(refused)
+        async with connected(f"{url}/mcp", "auto", **reader) as client:
+            refused = await client.call_tool("mark_useful", {"fact_uuid": fact})
+            assert "PERMISSION_DENIED: mark_useful needs a token of tier contributor" in error_of(refused)
+        async with connected(f"{url}/mcp", "auto", **curator) as client:
+            lifted = answered(await client.call_tool("adjust_bias", asked))
+            assert (lifted["bias"], lifted["final_score"], lifted["bias_by"]) == (0.5, 0.5, "anna")
 
 
 async def test_the_text_alone_suffices_to_go_on() -> None:
@@ -115,6 +142,14 @@ async def test_the_report_counts_the_doubtful_entities_of_each_agent_most_first(
         ("set_confidence", {"entity_uuid": NOBODY, "confidence": 1.2, "reason": "x"}, "confidence"),
         ("set_confidence", {"entity_uuid": NOBODY, "confidence": "NaN", "reason": "x"}, "confidence"),
         ("set_confidence", {"entity_uuid": NOBODY, "confidence": 0.5, "reason": ""}, "reason needs"),
+        ("adjust_bias", {"entity_uuid": NOBODY, "bias": 0.5, "reason": "x"}, f"No entity '{NOBODY}'"),
+        ("adjust_bias", {"entity_uuid": NOBODY, "bias": 1.01, "reason": "x"}, "bias"),
+        ("adjust_bias", {"entity_uuid": NOBODY, "bias": -1.01, "reason": "x"}, "bias"),
+        ("adjust_bias", {"entity_uuid": NOBODY, "bias": "NaN", "reason": "x"}, "bias"),
+        ("adjust_bias", {"entity_uuid": NOBODY, "bias": 0.5, "reason": " "}, "reason needs 1 to 500 characters"),
+        ("adjust_bias", {"entity_uuid": NOBODY, "bias": 0.5}, "reason"),
+        ("mark_useful", {"fact_uuid": NOBODY}, f"No fact '{NOBODY}'"),
+        ("mark_useful", {"fact_uuid": "Tom"}, "is not a uuid"),
         ("get_quality_report", {"confidence_below": 0}, "confidence_below"),
         ("list_flagged", {"limit": 0}, "limit"),
         ("list_flagged", {"limit": 101}, "limit"),

@@ -25,6 +25,7 @@ ADDS = {
     "build_communities",
     *("create_entities", "create_relations", "add_observations"),
     *("create_project", "update_project", "create_entry"),
+    "mark_useful",
 }
 """What is added, or can be undone."""
 TIDIES = {
@@ -38,9 +39,11 @@ DELETES = {
     *("delete_entities", "delete_relations", "delete_observations"),
 }
 """Words that go for good."""
+DECIDES = {"adjust_bias"}
+"""What moves answers for everybody."""
 SCRATCHES = {tool.name for toolset in TOOLSETS if toolset.name == "reasoning" for tool in toolset.tools if tool.writes}
 """What changes scratch graphs: each is of its caller alone and of this hour, so a contributor may take out as well."""
-READS = TOGETHER - ADDS - TIDIES - LOOKS_AFTER - DELETES - SCRATCHES
+READS = TOGETHER - ADDS - DECIDES - TIDIES - LOOKS_AFTER - DELETES - SCRATCHES
 MAY: dict[Tier, set[str]] = {
     "reader": {*READS},
     "contributor": {*READS, *ADDS, *SCRATCHES},
@@ -79,7 +82,7 @@ def test_the_page_lists_the_tools_of_each_tier() -> None:
         "reader": set(),
         "contributor": {*ADDS, "reasoning"},
         "librarian": TIDIES | LOOKS_AFTER,
-        "curator": DELETES,
+        "curator": DELETES | DECIDES,
     }
 
 

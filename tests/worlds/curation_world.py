@@ -5,13 +5,23 @@ from typing import Any
 from tests.worlds.writing_world import WritingWorld
 
 from graphiti_pkm.capabilities.curation.assembly import CURATION, MERGING
+from graphiti_pkm.capabilities.curation.fitness import FitnessTools
 from graphiti_pkm.capabilities.curation.merging import Merging
-from graphiti_pkm.capabilities.curation.models import FlaggedResponse, MergeResponse, QualityResponse, SimilarResponse
+from graphiti_pkm.capabilities.curation.models import (
+    BiasResponse,
+    FlaggedResponse,
+    MergeResponse,
+    QualityResponse,
+    SimilarResponse,
+    UsefulResponse,
+)
 from graphiti_pkm.capabilities.curation.requests import (
+    AdjustBias,
     ClearFlag,
     FlagForReview,
     FlagSimilarEntities,
     ListFlagged,
+    MarkUseful,
     MergeEntities,
     SetConfidence,
     UnmergeEntities,
@@ -34,6 +44,7 @@ class CurationWorld(WritingWorld):
         groups = Groups(self.graph, self.context.settings)
         stored, committer = self.graph.part(CURATION), Committer(self.context)
         self.reviews = Reviews(self.context, groups, stored, committer)
+        self.fitness = FitnessTools(self.context, groups, stored, committer)
         self.similar = Similar(self.context, groups, stored, committer)
         merges = self.graph.part(MERGING)
         self.merging = Merging(self.context, groups, stored, merges, committer, at_once)
@@ -60,6 +71,16 @@ class CurationWorld(WritingWorld):
         self.clock.advance(seconds=1)
         request = SetConfidence(entity_uuid=self._uuid(name), confidence=confidence, reason=reason)
         return await self.reviews.set_confidence(caller, request)
+
+    async def bias(
+        self, name: str, bias: float, reason: str = "It is the right one.", caller: Caller = LOCAL
+    ) -> BiasResponse:
+        self.clock.advance(seconds=1)
+        request = AdjustBias(entity_uuid=self._uuid(name), bias=bias, reason=reason)
+        return await self.fitness.adjust_bias(caller, request)
+
+    async def useful(self, fact_uuid: str, caller: Caller = LOCAL) -> UsefulResponse:
+        return await self.fitness.mark_useful(caller, MarkUseful(fact_uuid=fact_uuid))
 
     async def flagged(self, caller: Caller = LOCAL, **fields: Any) -> FlaggedResponse:
         return await self.reviews.list_flagged(caller, ListFlagged(**fields))

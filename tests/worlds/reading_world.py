@@ -31,6 +31,7 @@ from graphiti_pkm.core.model.records import WriteIntent
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.commit import Committer
 from graphiti_pkm.storage.jobs import Jobs
+from graphiti_pkm.storage.usage import USAGE, UsageQueue
 
 A_PAGE = TypeVar("A_PAGE", bound=Page)
 
@@ -48,7 +49,10 @@ class World:
         self.journal = FakeJournal(self.clock)
         self.locks = FakeLocks()
         self.settings = Settings.model_validate({"data_dir": Path("/data"), **settings})
-        context = Context(self.graph, self.journal, self.embedder, self.locks, self.settings, self.clock)
+        self.usage = UsageQueue(self.journal.usage, self.graph.part(USAGE), records=self.settings.fitness != "off")
+        context = Context(
+            self.graph, self.journal, self.embedder, self.locks, self.settings, self.clock, usage=self.usage
+        )
         self.groups = Groups(self.graph, self.settings)
         self.exploring = Exploring(context, self.groups)
         neighbours = self.graph.part(NEIGHBOURS)

@@ -22,6 +22,7 @@ from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.core.ports.ports import Embedder
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.commit import Committer
+from graphiti_pkm.storage.usage import USAGE, UsageQueue
 
 
 class WritingWorld:
@@ -29,6 +30,7 @@ class WritingWorld:
 
     def __init__(self, now: datetime | None = None, embedder: Embedder | None = None, **settings: Any) -> None:
         self.graph, self.journal, self.embedder = FakeGraph(), FakeJournal(), FakeEmbedder()
+        self.usage = UsageQueue(self.journal.usage, self.graph.part(USAGE))
         self.clock = FakeClock(now)
         self.context = Context(
             graph=self.graph,
@@ -37,6 +39,7 @@ class WritingWorld:
             locks=FakeLocks(),
             settings=Settings(**settings),
             now=self.clock,
+            usage=self.usage,
         )
         self.group = "default"
         groups = Groups(self.graph, self.context.settings)

@@ -8,6 +8,7 @@ from datetime import datetime
 from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.core.ports.group_locks import GroupLocks
 from graphiti_pkm.core.ports.ports import Embedder, Journal
+from graphiti_pkm.core.ports.usage import UNRECORDED, UsageLog
 from graphiti_pkm.core.signing import Signer
 from graphiti_pkm.settings.loader import Settings
 
@@ -27,3 +28,5 @@ class Context:
     """Signs cursors and confirmations."""
     elapsed: Callable[[], float] = time.monotonic
     """A monotonic clock in seconds, for idle times."""
+    usage: UsageLog = UNRECORDED
+    """Counts what searches return."""

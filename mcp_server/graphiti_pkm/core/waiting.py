@@ -10,7 +10,7 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
-async def wait_for_any(*events: asyncio.Event, seconds: float) -> None:
+async def wait_for_any(*events: asyncio.Event, seconds: float | None = None) -> None:
     """Return once any of the events is set, or after ``seconds``."""
     waits = [asyncio.ensure_future(event.wait()) for event in events]
     try:

@@ -15,6 +15,7 @@ WEIGHTS_URL = (
     "https://github.com/graphiti-pkm/graphiti-pkm/releases/download/weights-1.0.0/"
     "graphiti_pkm_weights-1.0.0-py3-none-any.whl"
 )
+FitnessMode: TypeAlias = Literal["off", "record", "boost"]
 RetirementPolicy: TypeAlias = Literal["guarded", "automatic", "propose"]
 
 
@@ -65,6 +66,12 @@ class MemorySettings(BaseModel, defer_build=True):
     episode_weights: EpisodeWeights = Field(
         default=EpisodeWeights(),
         description="Weights of the signals by which search_episodes ranks; may be a part, e.g. 'date=0.5,day=0'.",
+    )
+
+    fitness: FitnessMode = Field(
+        default="record",
+        description="What to do with how often and how well searches find each entity: record counts it; boost also "
+        "ranks search_nodes by it; off does neither. Only numbers are kept, never who asked or what.",
     )
 
     @field_validator("timezone")

@@ -1,6 +1,7 @@
 """The services of this capability, built from the shared parts of a process."""
 
 from graphiti_pkm.capabilities.curation import tools
+from graphiti_pkm.capabilities.curation.fitness import FitnessTools
 from graphiti_pkm.capabilities.curation.merging import Merging
 from graphiti_pkm.capabilities.curation.ports import GraphCuration, GraphMerging
 from graphiti_pkm.capabilities.curation.report import Report
@@ -29,6 +30,7 @@ def build(kernel: Kernel) -> Built:
         {
             tools.REVIEWS: Reviews(kernel.context, kernel.groups, stored, kernel.committer),
             tools.SIMILAR: Similar(kernel.context, kernel.groups, stored, kernel.committer),
+            tools.FITNESS: FitnessTools(kernel.context, kernel.groups, stored, kernel.committer),
             tools.REPORT: Report(kernel.context, kernel.groups, stored),
             tools.MERGING: merging,
             tools.UNMERGING: unmerging,

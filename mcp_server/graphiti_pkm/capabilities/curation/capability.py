@@ -1,11 +1,13 @@
-"""Flags, confidence and quality of what a memory holds."""
+"""Flags, confidence, fitness and quality of what a memory holds."""
 
 from graphiti_pkm.capabilities.curation.tools import (
+    adjust_bias,
     clear_flag,
     flag_for_review,
     flag_similar_entities,
     get_quality_report,
     list_flagged,
+    mark_useful,
     merge_entities,
     set_confidence,
     unmerge_entities,
@@ -66,6 +68,14 @@ CAPABILITY = Capability(
                 permitted_to="librarian",
                 shown_by="what_changed",
             ),
+            ToolSpec(
+                adjust_bias,
+                "Adjust Bias",
+                WRITES_IDEMPOTENT,
+                failure="Not set: ",
+                permitted_to="curator",
+            ),
+            ToolSpec(mark_useful, "Mark Useful", ADDS, failure="Not counted: "),
             ToolSpec(get_quality_report, "Get Quality Report", READS, permitted_to="librarian"),
         ),
     },

@@ -39,6 +39,40 @@ class QualityResponse(QualityView):
     changed: bool
 
 
+class BiasResponse(Answer):
+    """How far up an entity belongs, with what it is made of."""
+
+    message: str
+    changed: bool
+    entity_uuid: str
+    name: str
+    bias: float
+    previous_bias: float
+    bias_reason: str | None = None
+    bias_at: str | None = None
+    bias_by: str | None = None
+    """A principal."""
+    query_count: int
+    """How many searches returned it, without those of the last seconds."""
+    relevance_sum: float
+    fitness_score: float
+    """relevance_sum / query_count; 0 if nothing returned it."""
+    final_score: float
+    """fitness_score + bias."""
+    group_id: str
+
+
+class UsefulResponse(Answer):
+    message: str
+    fact_uuid: str
+    traversal_count: int
+    """How often get_entity_connections returned it."""
+    useful_count: int
+    fitness: float
+    """useful_count / traversal_count; 0 if it was never returned."""
+    group_id: str
+
+
 class FlaggedResponse(Page):
     flagged: list[QualityView]
 

@@ -40,6 +40,18 @@ class UnmergeEntities(Request):
     reason: Reason
 
 
+class AdjustBias(Request):
+    entity_uuid: EntityUuid
+    bias: Annotated[
+        float, Field(ge=-1, le=1, allow_inf_nan=False, description="the new value, not added to the old; 0 = none")
+    ]
+    reason: Reason
+
+
+class MarkUseful(Request):
+    fact_uuid: Annotated[str, Field(description="from get_entity_connections")]
+
+
 class FlagSimilarEntities(Request):
     entity_uuid: Annotated[
         str | None, Field(description="only what is like this one; all of the group if left out")

@@ -1,6 +1,7 @@
 """``flag_for_review``, ``clear_flag``, ``list_flagged`` and ``set_confidence``."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import uuid4
 
@@ -29,13 +30,48 @@ Change = Callable[[Quality, datetime], Quality]
 """What is said of an entity from now on; the time is that of the write."""
 
 
-class Reviews(Reader):
-    """What librarians say of entities: a record beside each, in a write of its own."""
+@dataclass(frozen=True)
+class Changed:
+    """An entity, and what was and is said of it."""
+
+    entity: Entity
+    before: Quality
+    after: Quality
+
+
+class Said(Reader):
+    """What is said of an entity: a record beside it, changed in a write of its own."""
 
     def __init__(self, context: Context, groups: Groups, stored: GraphCuration, committer: Committer) -> None:
         super().__init__(context, groups)
         self._stored = stored
         self._committer = committer
+
+    async def _changed(self, caller: Caller, entity_uuid: str, change: Change) -> Changed:
+        """Change what is said of an entity; what is the same afterwards is not written. Raises NotFound, NotAllowed."""
+        if caller.read_only:
+            raise NotAllowed("This connection may only read. Nothing was changed.")
+        anchor = await self._anchor(caller, entity_uuid, None)
+        if anchor.entity is None:
+            raise unknown("entity", anchor.asked)
+        group = anchor.entity.group_id
+        async with self._context.locks.hold(group):
+            await self._committer.catch_up(group)
+            found = await self._graph.records.get_entities([anchor.uuid], [group])
+            if not found:
+                raise unknown("entity", anchor.asked)
+            entity = found[0]
+            held = (await self._stored.qualities([entity.uuid], [group])).get(entity.uuid)
+            before = held or Quality(uuid=entity.uuid, group_id=group)
+            at = await self._committer.time(group, self._context.now())
+            after = change(before, at)
+            if after != before:
+                await self._committer.commit(intent_of([after], group, at), {})
+        return Changed(entity, before, after)
+
+
+class Reviews(Said):
+    """Flags and confidence."""
 
     async def flag_for_review(self, caller: Caller, request: FlagForReview) -> QualityResponse:
         """Raises InvalidInput, NotFound: nothing was changed."""
@@ -101,28 +137,12 @@ class Reviews(Reader):
     async def _change(
         self, caller: Caller, entity_uuid: str, change: Change, done: str, unchanged: str = "It is so already"
     ) -> QualityResponse:
-        if caller.read_only:
-            raise NotAllowed("This connection may only read. Nothing was changed.")
-        anchor = await self._anchor(caller, entity_uuid, None)
-        if anchor.entity is None:
-            raise unknown("entity", anchor.asked)
-        group = anchor.entity.group_id
-        async with self._context.locks.hold(group):
-            await self._committer.catch_up(group)
-            found = await self._graph.records.get_entities([anchor.uuid], [group])
-            if not found:
-                raise unknown("entity", anchor.asked)
-            entity = found[0]
-            held = (await self._stored.qualities([entity.uuid], [group])).get(entity.uuid)
-            before = held or Quality(uuid=entity.uuid, group_id=group)
-            at = await self._committer.time(group, self._context.now())
-            after = change(before, at)
-            if after != before:
-                await self._committer.commit(intent_of([after], group, at), {})
-        said = done if after != before else f"{unchanged}; nothing was changed."
+        found = await self._changed(caller, entity_uuid, change)
+        entity, before, after, group = found.entity, found.before, found.after, found.entity.group_id
+        message = done if after != before else f"{unchanged}; nothing was changed."
         made = await self._graph.records.origins("entity", [entity.uuid], [group])
         view = self._view(entity, after, await self._names(after.similar_to, [group]), made.get(entity.uuid))
-        return QualityResponse(message=said.format(name=repr(view.name)), changed=after != before, **dict(view))
+        return QualityResponse(message=message.format(name=repr(view.name)), changed=after != before, **dict(view))
 
     async def _names(self, uuids: Sequence[str], group_ids: Sequence[str]) -> Mapping[str, str]:
         found = await self._graph.records.get_entities(sorted(set(uuids)), group_ids) if uuids else []
@@ -172,7 +192,7 @@ def _time(moment: datetime | None) -> str | None:
 def said(field: str, text: str) -> str:
     """The text as it is stored. Raises InvalidInput."""
     check_text(text, field)
-    said = " ".join(text.split())
-    if not said or len(said) > MAX_REASON:
+    words = " ".join(text.split())
+    if not words or len(words) > MAX_REASON:
         raise InvalidInput(f"{field} needs 1 to {MAX_REASON} characters. Nothing was changed.")
-    return said
+    return words

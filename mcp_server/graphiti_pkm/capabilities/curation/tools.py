@@ -1,20 +1,25 @@
 """The tools that keep a memory good."""
 
+from graphiti_pkm.capabilities.curation.fitness import FitnessTools
 from graphiti_pkm.capabilities.curation.merging import Merging
 from graphiti_pkm.capabilities.curation.models import (
+    BiasResponse,
     FlaggedResponse,
     MergeResponse,
     QualityReportResponse,
     QualityResponse,
     SimilarResponse,
+    UsefulResponse,
 )
 from graphiti_pkm.capabilities.curation.report import Report
 from graphiti_pkm.capabilities.curation.requests import (
+    AdjustBias,
     ClearFlag,
     FlagForReview,
     FlagSimilarEntities,
     GetQualityReport,
     ListFlagged,
+    MarkUseful,
     MergeEntities,
     SetConfidence,
     UnmergeEntities,
@@ -27,6 +32,7 @@ from graphiti_pkm.toolkit.services import ServiceKey
 
 REVIEWS: ServiceKey[Reviews] = ServiceKey("reviews")
 SIMILAR: ServiceKey[Similar] = ServiceKey("similar")
+FITNESS: ServiceKey[FitnessTools] = ServiceKey("fitness")
 REPORT: ServiceKey[Report] = ServiceKey("report")
 MERGING: ServiceKey[Merging] = ServiceKey("merging")
 UNMERGING: ServiceKey[Unmerging] = ServiceKey("unmerging")
@@ -104,3 +110,21 @@ async def unmerge_entities(call: Call, request: UnmergeEntities) -> MergeRespons
     last merge into an entity is undone first. What was told since stays with the entity that was kept.
     """
     return await call.services[UNMERGING].unmerge_entities(call.caller, request)
+
+
+async def adjust_bias(call: Call, request: AdjustBias) -> BiasResponse:
+    """Set how far an entity is moved up or down in boosted searches, beyond what its use earns it, from -1 to 1.
+
+    Use for what is better or worse than its use shows; if a doubt is about its content use flag_for_review instead.
+    It replaces the earlier bias. Searches change only if the server's setting fitness is boost.
+    """
+    return await call.services[FITNESS].adjust_bias(call.caller, request)
+
+
+async def mark_useful(call: Call, request: MarkUseful) -> UsefulResponse:
+    """Count that a fact helped to answer; call it once for each answer that it helped.
+
+    Use after get_entity_connections, with the fact_uuid of what you used; for a fact that is wrong use retire_fact
+    instead. Returns how often it was returned and how often it helped. Ranks nothing.
+    """
+    return await call.services[FITNESS].mark_useful(call.caller, request)

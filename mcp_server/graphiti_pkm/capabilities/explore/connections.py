@@ -91,6 +91,7 @@ class Connections(FactLists):
         counted = [kinds or {}, [item.model_dump() for item in listed or ()]]
         kept = fit(item_sizes(views, anchor.group_ids), room - text_size(counted))
         more = kept < len(page.facts)
+        self._context.usage.traversed((fact.uuid, fact.group_id) for fact in page.facts[:kept])
         return ConnectionsResponse(
             message=await self._connections_message(anchor, views[:kept], listed_facts, read, wanted)
             if kept or not page.total

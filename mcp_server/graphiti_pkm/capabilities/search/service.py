@@ -1,6 +1,7 @@
 """Searches entities and facts by words and meaning, in stable pages."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from graphiti_pkm.capabilities.search.facts import FactSearch, labels_of
@@ -14,6 +15,7 @@ from graphiti_pkm.core.facts.statuses import class_of_status, keys_of_class, sta
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import NodeSearchResponse
+from graphiti_pkm.core.model.fitness import NO_FITNESS, Fitness
 from graphiti_pkm.core.model.names import normalise_name, search_terms
 from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import Entity
@@ -58,7 +60,10 @@ class Searching(FactSearch):
         )
         if request.query is None and not asked:
             return await self._all_nodes(caller, request, wanted, start)
-        scores, note = await self._node_scores(request.query, wanted, centre, start.now)
+        scores, words = await self._node_scores(request.query, wanted, centre, start.now)
+        note = words.note if words else None
+        fitness = await self._fitness(scores, wanted)
+        scores = scores if fitness is None else _boosted(scores, fitness)
         people = await self._people.find(await self._named(asked, wanted), wanted, start.now)
         missing = [name for name in asked if not people.named[name]]
         first = dict.fromkeys(uuid for uuids in people.named.values() for uuid in uuids)
@@ -70,10 +75,12 @@ class Searching(FactSearch):
         uuids = page.uuids(limit)
         entities = await self._graph.records.get_entities(uuids, groups)
         views = [
-            view.model_copy(update=page.shown(view.uuid))
+            view.model_copy(update={**page.shown(view.uuid), **_counted(fitness, view.uuid)})
             for view in await self._node_views(entities, groups, self._context.now())
         ]
         kept = fit(item_sizes(views, groups), budget((NODES, limit)))
+        if words is not None and words.vector is not None:
+            self._context.usage.searched(words.vector, ((one.uuid, one.group_id) for one in entities[:kept]))
         next_key = page.next_key([view.uuid for view in views[:kept]], uuids)
         next_cursor = await self._next(start, next_key, groups)
         total = page.total if request.query is None else page.hits
@@ -147,17 +154,17 @@ class Searching(FactSearch):
 
     async def _node_scores(
         self, query: str | None, wanted: EntityFilter, centre: str | None, now: datetime
-    ) -> tuple[Scores, str | None]:
-        """Scores for a query, an entity of exactly that name first, and a note."""
+    ) -> tuple[Scores, Query | None]:
+        """Scores for a query, an entity of exactly that name first, and the query if it has words."""
         if query is None:
             return Scores(), None
         name = checked_text("query", query)[:_NAME_CHARS]
         exact = [one.uuid for one in (await self._candidates.named([name], wanted))[name]]
         if exact and not search_terms(query, 1):  # an entity may be named by a symbol, which full text does not index
-            scores, note = Scores(), None
+            words, scores = None, Scores()
         else:
             words = await self._candidates.query(query)
-            scores, note = await self._candidates.entities(words, wanted), words.note
+            scores = await self._candidates.entities(words, wanted)
             observed = await self._observed(words, wanted, now)
             better = {uuid: max(scores.by_uuid.get(uuid, 0.0), score) for uuid, score in observed.items()}
             scores = scores.then("observations", scores.by_uuid | better)
@@ -166,7 +173,13 @@ class Searching(FactSearch):
         if centre:
             hops = await self._neighbours.fact_distances(centre, list(scores.by_uuid))
             scores = scores.then("centre", lifted(scores.by_uuid, hops))
-        return scores, note
+        return scores, words
+
+    async def _fitness(self, scores: Scores, wanted: EntityFilter) -> Mapping[str, Fitness] | None:
+        """What the scores are boosted by; None if they are not."""
+        if self._context.settings.fitness != "boost" or not scores.by_uuid:
+            return None
+        return await self._context.usage.fitness(list(scores.by_uuid), wanted.group_ids)
 
     async def _observed(self, words: Query, wanted: EntityFilter, now: datetime) -> dict[str, float]:
         """The entities of which an observation fits, each with the score of its best."""
@@ -190,6 +203,18 @@ class Searching(FactSearch):
             wanted.model_copy(update={"uuids": tuple(best)}), Window(limit=len(best))
         )
         return {entity.uuid: best[entity.uuid] for entity in found}
+
+
+def _boosted(scores: Scores, fitness: Mapping[str, Fitness]) -> Scores:
+    """All candidates of all pages, far more than three times a page: what is undervalued can rise into it."""
+    plain = scores.by_uuid
+    boosted = {uuid: fitness.get(uuid, NO_FITNESS).boosted(score) for uuid, score in plain.items()}
+    return replace(scores.then("fitness", boosted), unboosted=plain)
+
+
+def _counted(fitness: Mapping[str, Fitness] | None, uuid: str) -> dict[str, int]:
+    """A mean says little without how much it is the mean of."""
+    return {} if fitness is None else {"query_count": fitness.get(uuid, NO_FITNESS).hits}
 
 
 def _status_keys(status: str) -> tuple[str, ...]:

@@ -151,6 +151,10 @@ class NodeView(Answer):
     ended_facts: int | None = None
     """How many of its facts have ended (20: or more), if none is current."""
     score: float | None = None
+    boosted_score: float | None = None
+    """The score by which it is ranked, if fitness boosts it."""
+    query_count: int | None = None
+    """How many searches returned it, likewise."""
     why: dict[str, float] | None = None
     """What adds up to the score; not in the text form."""
 

@@ -21,6 +21,7 @@ _OWN = frozenset(
         "ProjectRecord",
         "EntryRecord",
         "QualityRecord",
+        "MetricsRecord",
         "WriteOrigin",
     }
 )

@@ -222,7 +222,7 @@ class Entry(Record):
 
 
 class Quality(Record):
-    """What librarians say of an entity: whether somebody should look at it, and how sure what it says is."""
+    """What librarians say of an entity: whether somebody should look at it, how sure it is, how far up it belongs."""
 
     uuid: str
     """The entity's."""
@@ -243,13 +243,18 @@ class Quality(Record):
     confidence_reason: str | None = None
     confidence_at: datetime | None = None
     confidence_by: str | None = None
+    bias: float | None = None
+    """From -1 to 1, what a curator adds to its fitness; None: nobody has set one."""
+    bias_reason: str | None = None
+    bias_at: datetime | None = None
+    bias_by: str | None = None
 
     @property
     def is_flagged(self) -> bool:
         return self.flagged_at is not None
 
 
-QUALITY_TEXTS = ("flag_reason", "note", "confidence_reason")
+QUALITY_TEXTS = ("flag_reason", "note", "confidence_reason", "bias_reason")
 """The fields of ``Quality`` that hold words of a caller."""
 
 

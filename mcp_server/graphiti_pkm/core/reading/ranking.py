@@ -25,6 +25,7 @@ NEAR_NAME = 0.4
 """Below this cosine MiniLM sees any two short names as alike: in the two conversations that were tried, what fitted a
 query without its words had at least 0.41, and each of 38 queries was nearer than 0.2 to a dozen names."""
 _SHOWN_FAINT = 3
+NO_TIES: Mapping[str, float] = {}
 LIFT = {0: 0.3, 1: 0.2, 2: 0.1}
 """What a fused score gains by its distance in hops from the centre."""
 
@@ -44,6 +45,8 @@ class Scores:
     steps: dict[str, dict[str, float]] = field(default_factory=dict)
     is_cut: bool = False
     """True if words or meaning filled their part of the pool, so there may be more."""
+    unboosted: Mapping[str, float] = field(default_factory=dict)
+    """The scores before a boost by fitness, if there was one; they decide between equal ones."""
 
     @property
     def by_uuid(self) -> dict[str, float]:
@@ -143,9 +146,9 @@ def faded(scores: Mapping[str, float], sure: Collection[str]) -> dict[str, float
     return {uuid: score if uuid in kept or score < floor else floor * min(score, 1.0) for uuid, score in scores.items()}
 
 
-def ranked(scores: Mapping[str, float]) -> Ranking:
-    """Best first, then by uuid."""
-    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+def ranked(scores: Mapping[str, float], ties: Mapping[str, float] = NO_TIES) -> Ranking:
+    """Best first; equal ones by ``ties``, the highest first, and then by uuid."""
+    return sorted(scores.items(), key=lambda item: (-item[1], -ties.get(item[0], 0.0), item[0]))
 
 
 def lifted(scores: Mapping[str, float], distances: Mapping[str, int]) -> dict[str, float]:

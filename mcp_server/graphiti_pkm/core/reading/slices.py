@@ -37,9 +37,17 @@ class Slice:
         return len(self.remaining) - shown if shown and shown == self.strong < len(self.remaining) else None
 
     def shown(self, uuid: str) -> dict[str, object]:
-        """The score of a record, with what adds up to it, as fields of its view; one asked for by name has none."""
-        score = self.scores.by_uuid[uuid]
-        return {"score": round(score, 3), "why": self.scores.why(uuid)} if score < ASKED else {}
+        """The score of a record, with what adds up to it, as fields of its view; one asked for by name has none.
+
+        If fitness boosted it, that is the boosted score, and the other is shown beside it.
+        """
+        score, plain = self.scores.by_uuid[uuid], self.scores.unboosted.get(uuid)
+        if score >= ASKED:
+            return {}
+        why = {"why": self.scores.why(uuid)}
+        if plain is None:
+            return {"score": round(score, 3), **why}
+        return {"score": round(plain, 3), "boosted_score": round(score, 3), **why}
 
     def next_key(self, shown: Sequence[str], asked: Sequence[str]) -> Key | None:
         """The key after the last record shown, or after the whole page if all records fitted; None at the end."""
@@ -51,7 +59,7 @@ class Slice:
 
 def slice_of(scores: Scores, start: Start, weak: float = WEAK) -> Slice:
     """The part of the ranking after the cursor; ``weak``: the share of the best score below which a hit is weak."""
-    ranking = ranked(scores.by_uuid)
+    ranking = ranked(scores.by_uuid, scores.unboosted)
     remaining = items_after(ranking, start.after)
     floor = floor_of((score for _, score in ranking), weak)
     return Slice(remaining, len(ranking), scores, start, sum(score >= floor for _, score in remaining))

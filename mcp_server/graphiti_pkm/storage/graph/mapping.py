@@ -264,7 +264,7 @@ def change(row: Row) -> RecordedChange:
     )
 
 
-_QUALITY_TIMES = ("flagged_at", "cleared_at", "confidence_at")
+_QUALITY_TIMES = ("flagged_at", "cleared_at", "confidence_at", "bias_at")
 
 
 def quality(row: Row) -> Quality:

@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from graphiti_pkm.core.operating_system import publish, sync_directory, sync_file
 from graphiti_pkm.core.ports.rebuilding import RebuildInProgress
 from graphiti_pkm.errors import ConflictingContent, DamagedStore, InvalidInput, Unavailable
-from graphiti_pkm.storage.journal import embedding, rebuilds, redaction, saved_graphs
+from graphiti_pkm.storage.journal import embedding, rebuilds, redaction, saved_graphs, usage
 from graphiti_pkm.storage.journal.checking import check_whole, journal_tables
 from graphiti_pkm.storage.journal.connection import JournalFile, check, connect, is_about_the_disk, plain_errors
 from graphiti_pkm.storage.journal.partial import partial, sweep
@@ -88,6 +88,7 @@ def restore(connection: sqlite3.Connection, path: Path, directory: Path, rebuild
                     connection.execute(f"INSERT INTO main.{table} SELECT * FROM backup.{table}")  # noqa: S608
                 _queue_again(connection)
                 _join_spending(connection, connection, "backup")
+                usage.send_again(connection)
                 rebuilds.record(connection, rebuild)
                 count = int(connection.execute("SELECT count(*) FROM main.writes").fetchone()[0])
         finally:
@@ -144,6 +145,9 @@ def _salvage(connection: sqlite3.Connection, damaged: Path, at: float) -> int:
                 saved_graphs.copy(connection, source, row)
         with contextlib.suppress(sqlite3.Error), transaction(connection):
             _join_spending(connection, source, "main")
+        with contextlib.suppress(sqlite3.Error), transaction(connection):
+            usage.salvage(connection, source)
+            usage.send_again(connection)
     if left_out:
         _log.warning("%d memories of the damaged journal have the uuid of another one in the backup", left_out)
     return saved

@@ -6,6 +6,7 @@ from datetime import datetime
 from graphiti_pkm.core.model.times import iso
 from graphiti_pkm.core.ports.rebuilding import RebuildInProgress
 from graphiti_pkm.errors import WriteFailed
+from graphiti_pkm.storage.journal import usage
 from graphiti_pkm.storage.journal.rows import undelete
 from graphiti_pkm.storage.journal.schema import transaction, version
 
@@ -39,7 +40,9 @@ def record(connection: sqlite3.Connection, rebuild: RebuildInProgress) -> None:
 
 def cleared(connection: sqlite3.Connection) -> None:
     """From now on the rebuild continues where it stopped."""
-    connection.execute("UPDATE rebuild SET is_cleared = 1")
+    with transaction(connection):
+        connection.execute("UPDATE rebuild SET is_cleared = 1")
+        usage.send_again(connection)
 
 
 def end(connection: sqlite3.Connection) -> None:

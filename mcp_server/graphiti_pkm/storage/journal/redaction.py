@@ -10,7 +10,7 @@ from pathlib import Path
 from graphiti_pkm.core.model import redaction
 from graphiti_pkm.core.model.records import WriteIntent
 from graphiti_pkm.core.operating_system import sync_directory
-from graphiti_pkm.storage.journal import extractions, jobs, partial, saved_graphs
+from graphiti_pkm.storage.journal import extractions, jobs, partial, saved_graphs, usage
 from graphiti_pkm.storage.journal.rows import decode, encode, encode_answer
 
 _COPIES = ("*-version-*.sqlite3*", "*.sqlite3.damaged-*", "journal-before-restore-*.sqlite3*")
@@ -69,6 +69,7 @@ def redact_again(connection: sqlite3.Connection) -> None:
         _redact_rows(connection, intent, seq)
         extractions.forget_words(connection, intent, seq)
         saved_graphs.forget(connection, intent)
+        usage.forget(connection, intent)
         last[intent.group_id] = seq
     for group_id, seq in last.items():  # a receipt loses the same by each of them
         _redact_receipts(connection, group_id, seq)

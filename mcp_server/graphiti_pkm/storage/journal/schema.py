@@ -187,6 +187,23 @@ _CLOCK: Migration = (
     "CREATE TABLE clock (only INTEGER PRIMARY KEY CHECK (only = 1), boot TEXT NOT NULL, anchor REAL NOT NULL)",
 )
 
+# Counters of fitness: totals of what the servers of this data directory counted. ``is_sent``: whether the graph, where
+# it is elsewhere, has them.
+_USAGE: Migration = (
+    """
+    CREATE TABLE usage (
+        uuid TEXT PRIMARY KEY,
+        group_id TEXT NOT NULL,
+        hits INTEGER NOT NULL,
+        relevance REAL NOT NULL,
+        useful INTEGER NOT NULL,
+        is_sent INTEGER NOT NULL DEFAULT 0
+    ) WITHOUT ROWID
+    """,
+    "CREATE INDEX usage_by_group ON usage (group_id)",
+    "CREATE INDEX usage_unsent ON usage (uuid) WHERE NOT is_sent",
+)
+
 MIGRATIONS: tuple[Migration, ...] = (
     _FIRST,
     _EVENTS,
@@ -197,10 +214,21 @@ MIGRATIONS: tuple[Migration, ...] = (
     _SAVED_GRAPHS,
     _REBUILD,
     _CLOCK,
+    _USAGE,
 )
 """The n-th migrates version n to version n + 1; a published one never changes."""
 
-TABLES = ("writes", "contents", "episodes", "jobs", "extractions", "model_answers", "embedding", "saved_graphs")
+TABLES = (
+    "writes",
+    "contents",
+    "episodes",
+    "jobs",
+    "extractions",
+    "model_answers",
+    "embedding",
+    "saved_graphs",
+    "usage",
+)
 """In the order of references. Costs, a pause of the queue, and an unfinished rebuild are not part of the memory."""
 
 

@@ -26,6 +26,7 @@ from graphiti_pkm.storage.journal import (
     redaction,
     rows,
     saved_graphs,
+    usage,
 )
 from graphiti_pkm.storage.journal.connection import Connection, JournalFile, Look, check, plain_errors
 from graphiti_pkm.storage.journal.queue import SqliteExtractionQueue
@@ -34,6 +35,7 @@ from graphiti_pkm.storage.journal.rows import Row
 from graphiti_pkm.storage.journal.saved_graphs import SqliteSavedGraphs
 from graphiti_pkm.storage.journal.schema import MIGRATIONS, Migration, refuse_newer, transaction
 from graphiti_pkm.storage.journal.steady import SteadyClock
+from graphiti_pkm.storage.journal.usage import SqliteUsage
 
 _WRITTEN_AT_ONCE = 1000
 _STATES = ("intent", "written", "applied", "failed")
@@ -73,6 +75,7 @@ class SqliteJournal:
         self._last_write = last_write(self._file, self._durable)
         self.extractions = SqliteExtractionQueue(self._durable, self._quick, self._steady)
         self.saved_graphs = SqliteSavedGraphs(self._durable, self._quick, migrations)
+        self.usage = SqliteUsage(self._durable, self._quick, migrations)
         self._looked_at: tuple[int, ...] | None = None
         self._rebuild: RebuildInProgress | None = None
         self._embedding_of: tuple[int, ...] | None = None
@@ -116,6 +119,7 @@ class SqliteJournal:
                 seq = rows.insert(connection, intent, encoded, request_hash, at)
                 if intent.forgets is not None:
                     redaction.redact(connection, intent, seq, at)
+                usage.forget(connection, intent)
                 if effect is not None:
                     effect(connection)
                     connection.execute("UPDATE writes SET state = 'applied' WHERE seq = ?", (seq,))

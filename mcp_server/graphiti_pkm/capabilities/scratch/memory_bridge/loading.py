@@ -52,13 +52,13 @@ class SeedSearch(Searching):
         """At most ``most`` entities, the best first. Raises InvalidInput if the query has no word."""
         groups = self._groups.searched(caller, group_ids)
         wanted = EntityFilter(group_ids=groups)
-        scores, note = await self._node_scores(checked_text("query", query), wanted, None, self._context.now())
+        scores, words = await self._node_scores(checked_text("query", query), wanted, None, self._context.now())
         uuids = [uuid for uuid, _ in ranked(scores.by_uuid)]
         if search_terms(query, 1):
             fitting = await self._fitting(query, wanted)
             uuids = [uuid for uuid in uuids if uuid in fitting]
         found = {one.uuid: one for one in await self._graph.records.get_entities(uuids[:most], groups)}
-        return Seeds([found[uuid] for uuid in uuids[:most] if uuid in found], groups, note)
+        return Seeds([found[uuid] for uuid in uuids[:most] if uuid in found], groups, words.note if words else None)
 
     async def _fitting(self, query: str, wanted: EntityFilter) -> set[str]:
         """Entities with the query as name, with a word of it, or with a similar meaning."""

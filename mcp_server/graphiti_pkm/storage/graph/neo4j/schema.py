@@ -52,6 +52,7 @@ _UNIQUE = (
     ("WriteOrigin", "id"),
     ("MergePart", "id"),
     ("FormerUuid", "uuid"),
+    ("MetricsRecord", "id"),
 )
 """Constraints of our own labels, so that two servers create a node once. Graphiti's labels have none."""
 _INDEXED = (
@@ -83,6 +84,8 @@ _INDEXED = (
     ("MergePart", "removed_uuid"),
     ("FormerUuid", "entity_uuid"),
     ("FormerUuid", "group_id"),
+    ("MetricsRecord", "uuid"),
+    ("MetricsRecord", "group_id"),
 )
 _OWN = (
     *(

@@ -110,9 +110,12 @@ MERGE (s:SearchText {id: r}) SET s.corrected = true MERGE (s)-[:OF]->(e)"""
 
 UNCORRECTED = "MATCH (s:SearchText {id: r}) SET s.corrected = false"
 
+_DELETE_COUNTERS = "MATCH (m:MetricsRecord {uuid: r}) DELETE m"
+
 DELETE_FACTS = (
     "MATCH (c:Change {fact_uuid: r}) SET c.reason = null",
     "MATCH ()-[e:RELATES_TO {uuid: r}]->() DELETE e",
+    _DELETE_COUNTERS,
 )
 DELETE_ENTITIES = (
     """MATCH (n:Entity {uuid: r})-[e:RELATES_TO]-() WITH DISTINCT e.uuid AS fact
@@ -129,6 +132,7 @@ DELETE_ENTITIES = (
     "MATCH (y:EntryRecord {project_uuid: r}) SET y.project_uuid = null",
     "MATCH (p:ProjectRecord {uuid: r}) DELETE p",
     "MATCH (q:QualityRecord {uuid: r}) DELETE q",
+    _DELETE_COUNTERS,
     "MATCH (n:Entity {uuid: r})<-[:OF]-(s:SearchText) DETACH DELETE s",
     "MATCH (n:Entity {uuid: r}) DETACH DELETE n",
 )
@@ -151,6 +155,7 @@ FORGET_FACTS = (
     "MATCH (c:Change {fact_uuid: r}) DELETE c",
     "MATCH (c:Change {replaced_by: r}) SET c.reason = null, c.replaced_by = null",
     "MATCH ()-[e:RELATES_TO {uuid: r}]->() DELETE e",
+    _DELETE_COUNTERS,
 )
 FORGET_PASSAGES = "MATCH (p:Passage {uuid: r}) DELETE p"
 FORGET_MENTIONS = """MATCH (e:Episodic {uuid: r.episode_uuid})-[m:MENTIONS]->(n:Entity {uuid: r.entity_uuid})
@@ -182,6 +187,7 @@ CLEAR_GROUP = (
     "MATCH (o:WriteOrigin {group_id: r}) DELETE o",
     "MATCH (m:MergePart {group_id: r}) DELETE m",
     "MATCH (f:FormerUuid {group_id: r}) DELETE f",
+    "MATCH (m:MetricsRecord {group_id: r}) DELETE m",
     "MATCH (n:Entity {group_id: r})<-[:OF]-(s:SearchText) DETACH DELETE s",
     "MATCH (e:Episodic {group_id: r})<-[:OF]-(s:SearchText) DETACH DELETE s",
     "MATCH ()-[e:RELATES_TO {group_id: r}]->() DELETE e",

@@ -80,7 +80,7 @@ class SqliteFile:
 
     def _read(self, ask: Callable[[sqlite3.Connection], _T]) -> _T:
         with self._counted("read"), plain_errors(self._file):
-            connection = self._connection()
+            connection = self._connection(can_write=False)
             connection.execute("BEGIN")
             try:
                 return ask(connection)
@@ -111,16 +111,16 @@ class SqliteFile:
             self._metrics.add(DATABASE_UNDER_WAY, -1)
             self._metrics.observe(DATABASE_SECONDS, time.perf_counter() - began, kind)
 
-    def _connection(self) -> sqlite3.Connection:
-        """The connection of this thread; a new one if the file was replaced."""
+    def _connection(self, *, can_write: bool = True) -> sqlite3.Connection:
+        """The connection of this thread, which is one of the readers or the writer; a new one for another file."""
         inode = self._file.inode()
         if getattr(self._local, "inode", None) != inode:
-            self._local.connection = self._connect()
+            self._local.connection = self._connect(can_write=can_write)
             self._local.inode = self._file.inode()
         connection: sqlite3.Connection = self._local.connection
         return connection
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self, *, can_write: bool) -> sqlite3.Connection:
         schema.require_sqlite()
         connection = self._file.open("FULL", any_thread=True)
         connection.row_factory = sqlite3.Row
@@ -139,6 +139,8 @@ class SqliteFile:
                 with transaction(connection):
                     schema.prepare(connection)
                 self._prepared_inode = self._file.inode()
+        if not can_write:
+            connection.execute("PRAGMA query_only = ON")
         return connection
 
 

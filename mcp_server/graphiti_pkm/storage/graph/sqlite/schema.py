@@ -10,7 +10,7 @@ import sqlite3
 from graphiti_pkm.errors import ConfigurationError, NewerSchema
 from graphiti_pkm.storage.graph.sqlite.relevance_schema import RELEVANCE
 
-SCHEMA_VERSION = 13
+SCHEMA_VERSION = 14
 OLDEST_SQLITE = (3, 37, 0)
 """The first version with STRICT tables."""
 
@@ -471,9 +471,17 @@ CREATE INDEX former_uuid_entity ON former_uuid (entity_uuid);
 CREATE INDEX former_uuid_group ON former_uuid (group_id);
 """
 
+# What a curator adds to the score of an entity. Its counters are in a table of the journal.
+_BIAS = """
+ALTER TABLE quality ADD COLUMN bias REAL;
+ALTER TABLE quality ADD COLUMN bias_reason TEXT;
+ALTER TABLE quality ADD COLUMN bias_at INTEGER;
+ALTER TABLE quality ADD COLUMN bias_by TEXT;
+"""
+
 _MIGRATIONS = (
     *(_FIRST, _GRAPHITI, _UPDATES, _CAUSES, _STEMS, _TYPES, _PROJECTS, _SOURCES, _WORDS, _NAMELESS, RELEVANCE),
-    *(_CURATION, _MERGES),
+    *(_CURATION, _MERGES, _BIAS),
 )
 """The n-th leads from version n to n + 1; a published one never changes."""
 

@@ -132,7 +132,7 @@ def episode(row: Row) -> Episode:
 
 
 QUALITY_COLUMNS = ", ".join(f"q.{field}" for field in Quality.model_fields)
-_QUALITY_TIMES = ("flagged_at", "cleared_at", "confidence_at")
+_QUALITY_TIMES = ("flagged_at", "cleared_at", "confidence_at", "bias_at")
 
 
 def quality_row(quality: Quality) -> dict[str, object]:

@@ -1,0 +1,190 @@
+"""Contracts of the counters of fitness: what is counted, who sees it, what adds up, and what goes with its record."""
+
+import math
+from array import array
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.builders import GROUP, OTHER_GROUP, a_fact, a_quality, a_write, an_entity, an_intent
+from tests.fakes import FakeGraph, FakeJournal
+
+from graphiti_pkm.core.model.fitness import Fitness
+from graphiti_pkm.core.model.records import Deletions, Forgetting, Vector, WriteIntent
+from graphiti_pkm.storage.graph.sqlite.store import SqliteGraph
+from graphiti_pkm.storage.graph.store import GraphStore
+from graphiti_pkm.storage.journal.connection import MEMORY, JournalFile
+from graphiti_pkm.storage.journal.store import SqliteJournal
+from graphiti_pkm.storage.usage import USAGE, UsageQueue
+
+ALONG: Vector = array("f", [1.0, 0.0])
+"""The vector of every entity here."""
+
+
+def query(cosine: float) -> Vector:
+    """One with this cosine to each entity."""
+    return array("f", [2 * cosine, 2 * math.sqrt(1 - cosine * cosine)])
+
+
+@dataclass
+class Memory:
+    """A journal and a graph as one server has them."""
+
+    graph: FakeGraph | SqliteGraph | GraphStore
+    journal: FakeJournal | SqliteJournal
+    queue: UsageQueue
+
+    def beside(self, server: str = "") -> UsageQueue:
+        """Another process on the same journal."""
+        return UsageQueue(self.journal.usage, self.graph.part(USAGE), server)
+
+    async def write(self, intent: WriteIntent) -> None:
+        vectors = {one.uuid: ALONG for one in intent.entities if one.name != "Unembedded"}
+        effect = self.graph.writer.effect(intent, vectors)
+        await self.journal.append(intent, vectors, "", {}, effect)
+        if effect is None:
+            await self.graph.writer.apply(intent, vectors)
+
+    async def fitness(self, *uuids: str, groups: tuple[str, ...] = (GROUP,)) -> dict[str, Fitness]:
+        return dict(await self.queue.fitness(uuids, groups))
+
+
+@pytest.fixture
+async def journals() -> AsyncIterator[list[SqliteJournal]]:
+    """Closed in the end."""
+    opened: list[SqliteJournal] = []
+    yield opened
+    for journal in opened:
+        await journal.close()
+
+
+@pytest.fixture(params=["fake", "sqlite", "neo4j"])
+def memory(request: pytest.FixtureRequest, tmp_path: Path, journals: list[SqliteJournal]) -> Memory:
+    graph: FakeGraph | SqliteGraph | GraphStore
+    journal: FakeJournal | SqliteJournal
+    if request.param == "fake":
+        graph, journal = FakeGraph(), FakeJournal()
+    else:
+        graph = request.getfixturevalue(f"{request.param}_graph")
+        is_one = request.param == "sqlite"
+        file = JournalFile(tmp_path / "data", name=MEMORY) if is_one else None
+        journal = SqliteJournal(tmp_path / "data", file=file)
+        journals.append(journal)
+    return Memory(graph, journal, UsageQueue(journal.usage, graph.part(USAGE), "here"))
+
+
+def near(one: Fitness, **values: float) -> bool:
+    return all(math.isclose(getattr(one, name), value, abs_tol=1e-6) for name, value in values.items())
+
+
+async def test_searches_add_up_to_a_count_and_a_sum_of_raw_cosines_once_they_are_written(memory: Memory) -> None:
+    tom = an_entity("Tom")
+    await memory.write(a_write(tom))
+    for cosine in (0.5, 0.7, 0.9):
+        memory.queue.searched(query(cosine), [(tom.uuid, GROUP)])
+    assert await memory.fitness(tom.uuid) == {}
+    await memory.queue.flush()
+    found = await memory.fitness(tom.uuid, tom.uuid)
+    assert near(found[tom.uuid], hits=3, relevance=2.1, score=0.7, final_score=0.7)
+    await memory.queue.flush()
+    assert await memory.fitness(tom.uuid) == found
+    assert await memory.fitness(tom.uuid, groups=(OTHER_GROUP,)) == {}
+    assert await memory.fitness() == {}
+
+
+async def test_a_match_below_zero_counts_as_none_and_what_has_no_vector_is_not_counted(memory: Memory) -> None:
+    tom, without = an_entity("Tom"), an_entity("Unembedded")
+    await memory.write(a_write(tom, without))
+    memory.queue.searched(query(-0.4), [(tom.uuid, GROUP), (without.uuid, GROUP)])
+    memory.queue.searched(array("f", [1.0, 0.0, 0.0]), [(tom.uuid, GROUP)])
+    await memory.queue.flush()
+    found = await memory.fitness(tom.uuid, without.uuid)
+    assert found.keys() == {tom.uuid}
+    assert near(found[tom.uuid], hits=1, relevance=0.0, score=0.0)
+
+
+async def test_two_processes_and_two_hosts_add_and_neither_overwrites(memory: Memory) -> None:
+    tom = an_entity("Tom")
+    await memory.write(a_write(tom))
+    second = memory.beside("here")
+    for queue, cosine in ((memory.queue, 0.5), (second, 0.25), (memory.queue, 1.0), (second, 0.25)):
+        queue.searched(query(cosine), [(tom.uuid, GROUP)])
+        await queue.flush()
+    assert near((await memory.fitness(tom.uuid))[tom.uuid], hits=4, relevance=2.0)
+
+
+async def test_facts_are_counted_when_returned_and_when_useful(memory: Memory) -> None:
+    tom, eve = an_entity("Tom"), an_entity("Eve")
+    fact = a_fact(tom, eve)
+    await memory.write(a_write(tom, eve, fact))
+    assert await memory.queue.mark_useful(fact.uuid, GROUP) == Fitness(useful=1)
+    for _ in range(3):
+        memory.queue.traversed([(fact.uuid, GROUP)])
+    told = await memory.queue.mark_useful(fact.uuid, GROUP)
+    assert (told.hits, told.useful) == (3, 2)
+    await memory.queue.flush()
+    assert await memory.fitness(fact.uuid) == {fact.uuid: Fitness(hits=3, useful=2)}
+    assert near(told, of_fact=2 / 3)
+
+
+async def test_a_bias_is_added_and_has_no_need_of_counters(memory: Memory) -> None:
+    tom, eve = an_entity("Tom"), an_entity("Eve")
+    await memory.write(a_write(tom, eve, a_quality(tom, bias=-0.3), a_quality(eve, confidence=0.5)))
+    assert await memory.fitness(tom.uuid, eve.uuid) == {tom.uuid: Fitness(bias=-0.3)}
+    memory.queue.searched(query(0.7), [(tom.uuid, GROUP)])
+    await memory.queue.flush()
+    assert near((await memory.fitness(tom.uuid))[tom.uuid], score=0.7, bias=-0.3, final_score=0.4)
+    assert await memory.fitness(tom.uuid, groups=(OTHER_GROUP,)) == {}
+
+
+@pytest.mark.parametrize("way", ["deleted", "forgotten", "cleared"])
+async def test_counters_go_with_their_record_and_what_comes_too_late_is_dropped(memory: Memory, way: str) -> None:
+    tom, eve, other = an_entity("Tom"), an_entity("Eve"), an_entity("Other", group_id=OTHER_GROUP)
+    fact = a_fact(tom, eve)
+    await memory.write(a_write(tom, eve, fact))
+    await memory.write(a_write(other, group_id=OTHER_GROUP))
+    returned = [(tom.uuid, GROUP), (other.uuid, OTHER_GROUP)]
+    memory.queue.searched(query(0.5), returned)
+    memory.queue.traversed([(fact.uuid, GROUP)])
+    await memory.queue.flush()
+    memory.queue.searched(query(0.5), returned)
+    memory.queue.traversed([(fact.uuid, GROUP)])
+    match way:
+        case "deleted":
+            gone = an_intent(deletions=Deletions(entities=(tom.uuid,), facts=(fact.uuid,)))
+        case "forgotten":
+            gone = an_intent(deletions=Deletions(entities=(tom.uuid,)), forgets=Forgetting(facts=(fact.uuid,)))
+        case _:
+            gone = an_intent(deletions=Deletions(groups=(GROUP,)), forgets=Forgetting())
+    await memory.write(gone)
+    both = (GROUP, OTHER_GROUP)
+    assert (await memory.fitness(tom.uuid, fact.uuid, other.uuid, groups=both)).keys() == {other.uuid}
+    await memory.queue.flush()
+    left = await memory.fitness(tom.uuid, fact.uuid, other.uuid, groups=both)
+    assert left.keys() == {other.uuid}
+    assert near(left[other.uuid], hits=2, relevance=1.0)
+    await memory.journal.rebuild_cleared()
+    assert {one.uuid for one in await memory.journal.usage.unsent(9)} <= {other.uuid}
+
+
+async def test_a_graph_that_is_built_anew_has_the_same_counters_afterwards(memory: Memory) -> None:
+    tom, eve = an_entity("Tom"), an_entity("Eve")
+    fact, bias = a_fact(tom, eve), a_quality(tom, bias=0.25)
+    written = a_write(tom, eve, fact, bias)
+    await memory.write(written)
+    memory.queue.searched(query(0.5), [(tom.uuid, GROUP), (eve.uuid, GROUP)])
+    memory.queue.traversed([(fact.uuid, GROUP)])
+    await memory.queue.mark_useful(fact.uuid, GROUP)
+    await memory.queue.flush()
+    before = await memory.fitness(tom.uuid, eve.uuid, fact.uuid)
+    assert len(before) == 3
+    await memory.journal.begin_rebuild("rebuild")
+    await memory.graph.clear()
+    await memory.journal.rebuild_cleared()
+    memory.queue.searched(query(1.0), [(tom.uuid, GROUP)])
+    await memory.queue.flush()  # while the graph lacks records
+    await memory.graph.writer.apply(written, {one.uuid: ALONG for one in written.entities})
+    await memory.journal.end_rebuild()
+    await memory.queue.flush()
+    assert await memory.fitness(tom.uuid, eve.uuid, fact.uuid) == before
