@@ -73,7 +73,7 @@ class Writes:
         context = replace(memory.context, embedder=embedder)
         graph = memory.context.graph
         assert isinstance(graph, SqliteGraph)
-        assembled = _assemble(context, graph, embedder, memory.database, memory.journal, None, None)
+        assembled = _assemble(context, graph, embedder, memory.database, memory.journal, memory.usage, None, None)
         await assembled.reembedding.agree()
         return cls(assembled, seed)
 

@@ -50,7 +50,7 @@ def serving(**given: Any) -> Iterator[Served]:
                 embedder = ThreadedEmbedder()
                 context = replace(memory.context, embedder=embedder)
                 services = _assemble(
-                    context, memory.context.graph, embedder, memory.database, memory.journal, None, None
+                    context, memory.context.graph, embedder, memory.database, memory.journal, memory.usage, None, None
                 ).services
 
                 @asynccontextmanager

@@ -243,7 +243,7 @@ class WithoutModel(GraphitiPkm):
     def _services(self, memory: Memory) -> Services:
         context = replace(memory.context, embedder=FakeEmbedder(dimension=memory.context.embedder.dimension))
         return _assemble(
-            context, memory.context.graph, context.embedder, memory.database, memory.journal, None, None
+            context, memory.context.graph, context.embedder, memory.database, memory.journal, memory.usage, None, None
         ).services
 
 
