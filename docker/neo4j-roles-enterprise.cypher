@@ -24,7 +24,7 @@ CREATE ROLE mem_contributor IF NOT EXISTS;
 GRANT MERGE {*} ON GRAPH neo4j NODES Entity, Episodic, Saga, Community TO mem_contributor;
 GRANT MERGE {*} ON GRAPH neo4j NODES Passage, Name, SearchText, Change, Write, Group, Meta TO mem_contributor;
 GRANT MERGE {*} ON GRAPH neo4j NODES Reading, Server, Apart, ProjectRecord, EntryRecord, QualityRecord, WriteOrigin TO mem_contributor;
-GRANT MERGE {*} ON GRAPH neo4j NODES MergePart, FormerUuid TO mem_contributor;
+GRANT MERGE {*} ON GRAPH neo4j NODES MergePart, FormerUuid, MetricsRecord TO mem_contributor;
 GRANT MERGE {*} ON GRAPH neo4j RELATIONSHIPS RELATES_TO, MENTIONS, OF TO mem_contributor;
 GRANT MERGE {*} ON GRAPH neo4j RELATIONSHIPS HAS_EPISODE, NEXT_EPISODE, HAS_MEMBER TO mem_contributor;
 GRANT SET LABEL * ON GRAPH neo4j TO mem_contributor;
@@ -36,7 +36,7 @@ GRANT CREATE INDEX ON DATABASE neo4j TO mem_contributor;
 // the sources, and the record of what changed stay.
 CREATE ROLE mem_librarian IF NOT EXISTS;
 GRANT DELETE ON GRAPH neo4j NODES Entity, Name, SearchText, Community, Apart, ProjectRecord, QualityRecord TO mem_librarian;
-GRANT DELETE ON GRAPH neo4j NODES MergePart, FormerUuid TO mem_librarian;
+GRANT DELETE ON GRAPH neo4j NODES MergePart, FormerUuid, MetricsRecord TO mem_librarian;
 GRANT DELETE ON GRAPH neo4j RELATIONSHIPS RELATES_TO, MENTIONS, OF, HAS_MEMBER TO mem_librarian;
 
 // curator: everything in this database, its indexes and constraints too. A server must have started once with these

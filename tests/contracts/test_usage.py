@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.builders import GROUP, OTHER_GROUP, a_fact, a_quality, a_write, an_entity, an_intent
+from tests.builders import GROUP, OTHER_GROUP, a_fact, a_quality, a_write, an_entity, an_intent, new_uuid
 from tests.fakes import FakeGraph, FakeJournal
+from tests.fakes.usage import FakeUsageCounts
 
-from graphiti_pkm.core.model.fitness import Fitness
+from graphiti_pkm.core.model.fitness import Fitness, Usage
 from graphiti_pkm.core.model.records import Deletions, Forgetting, Vector, WriteIntent
 from graphiti_pkm.storage.graph.sqlite.store import SqliteGraph
 from graphiti_pkm.storage.graph.store import GraphStore
@@ -35,9 +36,14 @@ class Memory:
     journal: FakeJournal | SqliteJournal
     queue: UsageQueue
 
-    def beside(self, server: str = "") -> UsageQueue:
+    def beside(self) -> UsageQueue:
         """Another process on the same journal."""
-        return UsageQueue(self.journal.usage, self.graph.part(USAGE), server)
+        return UsageQueue(self.journal.usage, self.graph.part(USAGE), "here")
+
+    def elsewhere(self) -> UsageQueue:
+        """A host with a journal of its own; the embedded file has none but its own."""
+        counts = self.journal.usage if isinstance(self.graph, SqliteGraph) else FakeUsageCounts()
+        return UsageQueue(counts, self.graph.part(USAGE), "there")
 
     async def write(self, intent: WriteIntent) -> None:
         vectors = {one.uuid: ALONG for one in intent.entities if one.name != "Unembedded"}
@@ -107,11 +113,27 @@ async def test_a_match_below_zero_counts_as_none_and_what_has_no_vector_is_not_c
 async def test_two_processes_and_two_hosts_add_and_neither_overwrites(memory: Memory) -> None:
     tom = an_entity("Tom")
     await memory.write(a_write(tom))
-    second = memory.beside("here")
-    for queue, cosine in ((memory.queue, 0.5), (second, 0.25), (memory.queue, 1.0), (second, 0.25)):
+    first, second, third = memory.queue, memory.beside(), memory.elsewhere()
+    for queue, cosine in ((first, 0.5), (third, 0.5), (second, 0.25), (first, 1.0), (third, 0.0), (second, 0.25)):
         queue.searched(query(cosine), [(tom.uuid, GROUP)])
         await queue.flush()
-    assert near((await memory.fitness(tom.uuid))[tom.uuid], hits=4, relevance=2.0)
+    assert near((await memory.fitness(tom.uuid))[tom.uuid], hits=6, relevance=2.5)
+
+
+async def test_totals_that_arrive_late_or_twice_take_nothing_back(memory: Memory) -> None:
+    tom = an_entity("Tom")
+    await memory.write(a_write(tom))
+    for cosine in (0.5, 0.25):
+        memory.queue.searched(query(cosine), [(tom.uuid, GROUP)])
+    await memory.queue.flush()
+    known = await memory.fitness(tom.uuid)
+    late = Usage(uuid=tom.uuid, group_id=GROUP, hits=1, relevance=0.5)
+    nobody = Usage(uuid=new_uuid(), group_id=GROUP, hits=1)
+    of_others = late._replace(group_id=OTHER_GROUP, hits=9)
+    part = memory.graph.part(USAGE)
+    assert await part.send([late, nobody], "here") == {tom.uuid}
+    assert await part.send([of_others], "here") == set()
+    assert await memory.fitness(tom.uuid) == known
 
 
 async def test_facts_are_counted_when_returned_and_when_useful(memory: Memory) -> None:

@@ -79,7 +79,9 @@ class FakeGraphUsage(FakePart):
     async def send(self, totals: Sequence[Usage], server: str) -> set[str]:
         db = await self._db()
         there = [one for one in totals if _is_there(db, one)]
-        db.counters |= {(server, one.uuid): one for one in there}
+        for one in there:
+            known = db.counters.get((server, one.uuid), one)
+            db.counters[server, one.uuid] = one if one.hits >= known.hits and one.useful >= known.useful else known
         return {one.uuid for one in there}
 
     async def fitness(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Fitness]:

@@ -1,7 +1,9 @@
 """Fitness in a real data directory and on Neo4j: use lifts what fits, and the numbers are those of the formula."""
 
+import asyncio
 import random
 import sqlite3
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +112,26 @@ async def test_the_connections_that_read_cannot_write(tmp_path: Path) -> None:
         for text in ("DELETE FROM usage", "UPDATE entity SET name = ''", "CREATE TABLE mine (a)"):
             with pytest.raises(ConfigurationError):
                 await file.read(lambda db, text=text: db.execute(text))
+
+
+async def test_every_hit_of_two_servers_with_twenty_agents_is_counted_once(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path)
+    async with open_memory(settings) as one, open_memory(settings) as other:
+        uuids = await add(one, THINGS)
+        group = await group_of(one, uuids[USEFUL])
+
+        async def work(memory: Memory, agent: Caller, place: int) -> list[str]:
+            rng = random.Random(place)  # noqa: S311 a seed
+            answers = [await search(memory, rng.choice((*CLOSE, *LOOSE)), agent, 3) for _ in range(15)]
+            return [node.uuid for answer in answers for node in answer.nodes]
+
+        both = (one, other)
+        told = await asyncio.gather(*(work(both[place % 2], agent, place) for place, agent in enumerate(AGENTS)))
+        await asyncio.gather(one.usage.flush(), other.usage.flush())
+        returned = Counter(uuid for uuids_of in told for uuid in uuids_of)
+        found = await fitness(other, uuids, group)
+        assert {name: one.hits for name, one in found.items()} == {name: returned[uuid] for name, uuid in uuids.items()}
+        assert returned.total() > 300
 
 
 async def test_what_waits_is_written_at_the_end_and_read_by_the_next_process(tmp_path: Path) -> None:

@@ -97,7 +97,10 @@ class UsageQueue:
         try:
             await self.flush()
         except PkmError as error:
-            _log.warning("counters of %d records wait: %s", len(self._pending) + len(self._searches), error.code)
+            _log.warning("counters of searches wait: %s", error.code)
+            return False
+        except Exception as error:  # noqa: BLE001 a boundary: nothing depends on this loop, which goes on
+            _log.error("counters of searches wait: %s", type(error).__name__)
             return False
         return True
 

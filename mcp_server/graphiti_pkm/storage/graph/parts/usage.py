@@ -1,11 +1,16 @@
 """Counters of fitness beside the graph on Neo4j."""
 
+import logging
 from collections.abc import Sequence
 
 from graphiti_pkm.core.model.fitness import Fitness, Usage
 from graphiti_pkm.core.ports.usage import Searched
+from graphiti_pkm.errors import Unavailable
+from graphiti_pkm.storage.graph.database import Refused
 from graphiti_pkm.storage.graph.parts.part import Part
 from graphiti_pkm.storage.graph.queries import usage as queries_usage
+
+_log = logging.getLogger(__name__)
 
 
 class GraphUsagePart(Part):
@@ -19,7 +24,12 @@ class GraphUsagePart(Part):
         return found
 
     async def send(self, totals: Sequence[Usage], server: str) -> set[str]:
-        return {row["uuid"] for row in await (await self._db()).write(queries_usage.send(totals, server))}
+        try:
+            found = await (await self._db()).write(queries_usage.send(totals, server))
+        except Refused as refused:
+            _log.warning("%s", refused)
+            raise Unavailable("The database does not take the counters of searches.") from None
+        return {row["uuid"] for row in found}
 
     async def fitness(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Fitness]:
         found = await self._rows(queries_usage.fitness(uuids, group_ids)) if uuids else []
