@@ -79,9 +79,10 @@ class Reextracting:
         return await self._without_queued([_chosen(found[0])])
 
     async def since(self, caller: Caller, start: datetime, group: str | None) -> Choice:
-        """All episodes of a group, or of all groups, at or after an instant. Raises NotFound."""
+        """All episodes of a group, or of all but staging and archives, at or after an instant. Raises NotFound."""
         visible = await self._groups.visible(caller)
-        wanted = (self._groups.one(caller, group),) if group is not None else visible
+        unasked = await self._groups.visible_unasked(caller)
+        wanted = (self._groups.one(caller, group),) if group is not None else unasked
         if not set(wanted) <= set(visible):
             raise NotFound(f"There is no group '{group}' that holds anything.")
         chosen: list[ChosenEpisode] = []

@@ -9,6 +9,7 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from graphiti_pkm.core.model.access import LOCAL_PRINCIPAL, TIERS, Caller, SharedMemory, Tier
+from graphiti_pkm.core.model.targets import is_set_aside
 from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.errors import InvalidInput, NotAllowed, PermissionDenied
 from graphiti_pkm.settings.loader import Settings
@@ -82,10 +83,13 @@ class Groups:
         return self.many(caller, group_ids) or (self.one(caller, None),)
 
     def _default_of(self, caller: Caller) -> str:
-        """The default group, or the first of the groups that the caller's token is limited to."""
+        """The default group, or the first of the groups that the caller's token is limited to.
+
+        Staging and archives are nobody's default, unless the token opens nothing else.
+        """
         if not caller.groups or self._default in caller.groups:
             return self._default
-        return caller.groups[0]
+        return next((name for name in caller.groups if not is_set_aside(name)), caller.groups[0])
 
     async def visible(self, caller: Caller) -> tuple[str, ...]:
         """Stored ids of all groups that this caller may use in this call and that are not empty."""
@@ -111,6 +115,10 @@ class Groups:
         if owner == _owner(caller.principal):
             return not caller.groups or name in caller.groups
         return any(owner == _owner(one.memory) and one.has(name) and one.may(tier) for one in caller.shared)
+
+    async def visible_unasked(self, caller: Caller) -> tuple[str, ...]:
+        """Those of ``visible`` that may be read, or suggested, without being named: neither staging nor archives."""
+        return tuple(group for group in await self.visible(caller) if not is_set_aside(group))
 
     def public(self, stored: str) -> str:
         """The name by which the caller that is being answered knows a stored group."""

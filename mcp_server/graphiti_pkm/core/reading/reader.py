@@ -268,7 +268,7 @@ class Reader:
         if not empty:
             return Scope(group_ids=names, note=note)
         sizes = await self._graph.records.group_sizes(group_ids[:_HELD_GROUPS])
-        others = [group for group in await self._groups.visible(caller) if group not in group_ids]
+        others = [group for group in await self._groups.visible_unasked(caller) if group not in group_ids]
         return Scope(
             group_ids=names,
             holds={

@@ -56,6 +56,14 @@ async def test_a_period_oldest_first_of_one_group_or_all(world: World) -> None:
     assert {row.group_id for row in world.queue.table.values()} == {"default", "work"}
 
 
+async def test_staging_and_archives_are_read_again_only_when_named(world: World) -> None:
+    note = await world.note("Relied on.", reference_time="2026-02-01")
+    tried = await world.note("Tried out.", reference_time="2026-02-01", group_id="default_staging")
+    await world.note("Put away.", reference_time="2026-02-01", group_id="default_archive")
+    assert [one.uuid for one in (await world.again.since(LOCAL, at(2026), None)).episodes] == [note]
+    assert [one.uuid for one in (await world.again.since(LOCAL, at(2026), "default_staging")).episodes] == [tried]
+
+
 async def test_more_than_a_page(world: World) -> None:
     notes = {await world.note(f"Note {i}.") for i in range(203)}
     choice = await world.again.since(LOCAL, at(2020), None)

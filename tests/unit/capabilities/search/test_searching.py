@@ -208,6 +208,15 @@ async def test_searches_read_the_default_group_unless_told_otherwise() -> None:
     assert answer.scope.other_groups == [GROUP]
 
 
+async def test_an_answer_never_suggests_staging_or_an_archive_and_reads_them_when_named() -> None:
+    staging = f"{GROUP}_staging"
+    world = await a_world(an_entity("Sarah"), an_entity("Sarah", group_id=staging))
+    assert (await world.searching.search_nodes(world.caller, SearchNodes(query="Sarah"))).scope.other_groups == [GROUP]
+    for group in (GROUP, staging):
+        found = await world.searching.search_nodes(world.caller, SearchNodes(query="Sarah", group_ids=group))
+        assert [node.group_id for node in found.nodes] == [group]
+
+
 # What a query may be
 
 

@@ -7,6 +7,7 @@ from tests.builders import a_write, an_entity
 from tests.worlds.reading_world import World
 
 from graphiti_pkm.core.model.access import LOCAL, Caller
+from graphiti_pkm.core.model.targets import TARGETS, Target, group_of_target, target_of
 from graphiti_pkm.errors import InvalidInput, NotAllowed
 
 ANNA = Caller(principal="anna")
@@ -77,3 +78,33 @@ def test_without_a_name_a_caller_held_to_groups_gets_the_default_if_it_is_one_of
     groups = World(default_group="home").groups
     assert groups.one(Caller(groups=("work", "home")), None) == "home"
     assert groups.searched(Caller(groups=("work", "diary")), None) == ("work",)
+
+
+def test_a_target_is_a_group_beside_the_one_it_belongs_to() -> None:
+    assert [group_of_target("work", target) for target in TARGETS] == ["work_staging", "work", "work_archive"]
+    assert [target_of(group_of_target("work", target)) for target in TARGETS] == list(TARGETS)
+    assert target_of("work_production") == "production"
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_staging_has_no_staging_of_its_own(target: Target) -> None:
+    with pytest.raises(InvalidInput, match="work_archive is staging or an archive itself"):
+        group_of_target("work_archive", target)
+
+
+async def test_staging_and_archives_are_seen_but_never_read_unasked() -> None:
+    world = World()
+    for name in ("work", "work_staging", "work_archive"):
+        await world.given(a_write(an_entity("Someone", group_id=world.groups.one(ANNA, name))))
+    assert {world.groups.public(one) for one in await world.groups.visible(ANNA)} == {
+        "work",
+        "work_staging",
+        "work_archive",
+    }
+    assert await world.groups.visible_unasked(ANNA) == (world.groups.one(ANNA, "work"),)
+
+
+def test_staging_is_the_default_of_a_token_that_opens_nothing_else_only() -> None:
+    groups = World(default_group="home").groups
+    assert groups.searched(Caller(groups=("work_staging", "work")), None) == ("work",)
+    assert groups.searched(Caller(groups=("work_staging",)), None) == ("work_staging",)
