@@ -17,7 +17,16 @@ from tests.fakes.rebuilds import Rebuilds
 from tests.fakes.saved_graphs import FakeSavedGraphs
 from tests.fakes.usage import FakeUsageCounts
 
-from graphiti_pkm.core.model.records import BackLinkJob, EmbedMissingJob, EraseJob, Job, Vectors, WriteIntent, WriteKind
+from graphiti_pkm.core.model.records import (
+    ADDING,
+    BackLinkJob,
+    EmbedMissingJob,
+    EraseJob,
+    Job,
+    Vectors,
+    WriteIntent,
+    WriteKind,
+)
 from graphiti_pkm.core.model.redaction import redacted, redacted_job, redacted_receipt, remaining_names
 from graphiti_pkm.core.ports.effects import Effect
 from graphiti_pkm.core.ports.embedding import RecordedEmbedding
@@ -91,7 +100,7 @@ class FakeJournal(Rebuilds, Compared):
         self._refuse_while_rebuilding()
         if intent.uuid in self.table:
             raise ValueError(f"write {intent.uuid} is journalled already")
-        if intent.kind is WriteKind.ADD_MEMORY and any(self._receipt(one.uuid) for one in intent.episodes):
+        if intent.kind in ADDING and any(self._receipt(one.uuid) for one in intent.episodes):
             raise ConflictingContent("The uuid was used for another memory; this one was not stored.")
         if intent.kind is WriteKind.EXTRACT and self.extractions.is_cancelled(intent.uuid):
             raise WriteFailed("Nothing was stored. The job was cancelled while its result was about to be written.")
@@ -254,6 +263,20 @@ class FakeJournal(Rebuilds, Compared):
         rows = [row for row in found if row.seq > after_seq][:limit]
         return [RowContent(row.seq, row.intent, json.dumps(row.answer, ensure_ascii=False)) for row in rows]
 
+    async def group_rows(
+        self, group_id: str, after_seq: int, limit: int, *, with_vectors: bool = False
+    ) -> Sequence[JournalRow]:
+        rows = [row for row in await self.rows(after_seq, len(self.table)) if row.intent.group_id == group_id][:limit]
+        return rows if with_vectors else [FakeRow(row.seq, row.intent, {}, "", {}) for row in rows]
+
+    async def forgetting_writes(self, group_id: str) -> Sequence[WriteIntent]:
+        rows = await self.group_rows(group_id, 0, len(self.table))
+        return [row.intent for row in rows if row.intent.forgets is not None]
+
+    async def last_write(self, group_id: str, kind: WriteKind) -> WriteIntent | None:
+        rows = await self.group_rows(group_id, 0, len(self.table))
+        return next((row.intent for row in reversed(rows) if row.intent.kind is kind), None)
+
     async def saved_graph_contents(self, principal: str) -> Sequence[SavedGraphContent]:
         return self.saved_graphs.kept(principal)
 
@@ -327,7 +350,7 @@ class FakeJournal(Rebuilds, Compared):
             cleared |= set(row.intent.deletions.groups)
             if episode_uuid in row.intent.deletions.episodes:
                 return None
-            if row.intent.kind is WriteKind.ADD_MEMORY and any(one.uuid == episode_uuid for one in row.intent.episodes):
+            if row.intent.kind in ADDING and any(one.uuid == episode_uuid for one in row.intent.episodes):
                 return None if row.intent.group_id in cleared else row
         return None
 

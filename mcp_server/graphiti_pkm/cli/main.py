@@ -13,6 +13,7 @@ from typing import get_args
 
 from graphiti_pkm.cli.flags import add_settings, given_flags, path_of
 from graphiti_pkm.core.model.access import Tier
+from graphiti_pkm.core.model.targets import TARGETS
 from graphiti_pkm.errors import ConfigurationError, InvalidSettings
 from graphiti_pkm.settings.loader import LoadedSettings, Settings, load_settings
 
@@ -65,17 +66,22 @@ def build_parser(*, shows_all_settings: bool = False) -> argparse.ArgumentParser
     add("status", "Show what the memory contains and whether anything is waiting or has failed.", json=True)
     backup = add("backup", "Write the whole memory to one file, while servers run.")
     backup.add_argument("file", type=Path, metavar="FILE", help="file to write; it must not exist yet")
-    restore = add("restore", "Read a backup back; running servers wait meanwhile.")
-    restore.add_argument("file", type=Path, metavar="FILE", help="file that backup wrote")
+    restore = add("restore", "Read a backup of the memory, or a snapshot of one group, back.", json=True)
+    restore.add_argument("file", nargs="?", type=Path, metavar="FILE", help="file that backup wrote: the whole memory")
     restore.add_argument(
         "--replace", action="store_true", help="replace an existing memory; a copy of it stays in the data directory"
     )
+    restore.add_argument(
+        "--snapshot", metavar="TAG", help="give one group the state of this snapshot: its tag, or a path to its file"
+    )
+    _add_group(restore, confirms=True)
     rebuild = add("rebuild", "Build the graph again from the journal.")
     rebuild.add_argument(
         "--force",
         action="store_true",
         help="rebuild even if the graph contains episodes that are not in the journal; they are lost",
     )
+    _add_staging(add)
     _add_queue(add)
     _add_tokens(add)
     _add_audit(add)
@@ -163,6 +169,37 @@ def _command(
         parser.add_argument("--json", action="store_true", help="print JSON")
     add_settings(parser, name, serves=serve, shows_all=shows_all)
     return parser
+
+
+def _add_group(parser: argparse.ArgumentParser, *, confirms: bool = False) -> None:
+    parser.add_argument("--group", metavar="GROUP", help="the group. Default: the default group")
+    parser.add_argument("--target", choices=TARGETS, help="its staging (GROUP_staging), itself, or its archive")
+    if confirms:
+        parser.add_argument("--confirm", action="store_true", help="do it; without this, only say what would be done")
+
+
+def _add_staging(add: _Add) -> None:
+    snapshot = add("snapshot", "Write a snapshot of one group, or list or remove its snapshots.", json=True)
+    what = snapshot.add_mutually_exclusive_group(required=True)
+    what.add_argument("--tag", metavar="TAG", help="write a snapshot with this name")
+    what.add_argument("--list", action="store_true", help="list them, oldest first")
+    what.add_argument("--remove", metavar="TAG", help="remove one")
+    _add_group(snapshot, confirms=True)
+    back = add("rollback", "Give one group the state that it had before an instant.", json=True)
+    back.add_argument(
+        "--since", "--concepts-created-after", required=True, metavar="DATE", help="what came since then goes"
+    )
+    _add_group(back, confirms=True)
+    _add_group(add("stats", "Count what a group holds and what of it may need a look.", json=True))
+    found = add("search", "Find entities and facts of a group.", json=True)
+    found.add_argument("text", metavar="TEXT", help="words or a description")
+    found.add_argument("--limit", type=int, default=10, metavar="NUMBER", help="of each kind. Default: 10.")
+    _add_group(found)
+    compared = add("diff", "Compare what a group's staging, the group and its archive say.", json=True)
+    compared.add_argument("--from", dest="source", required=True, choices=TARGETS, help="one side")
+    compared.add_argument("--to", required=True, choices=TARGETS, help="the other side")
+    compared.add_argument("--group", metavar="GROUP", help="the group. Default: the default group")
+    compared.add_argument("--limit", type=int, default=20, metavar="NUMBER", help="of each list. Default: 20.")
 
 
 def _add_queue(add: _Add) -> None:
@@ -311,12 +348,22 @@ def _maintain(options: argparse.Namespace, settings: Settings) -> int:
     from graphiti_pkm.cli import maintenance  # noqa: PLC0415
 
     match options.command:
+        case "snapshot" | "rollback" | "stats" | "diff" | "search":
+            from graphiti_pkm.cli.staging import COMMANDS  # noqa: PLC0415
+
+            code = COMMANDS[options.command](settings, options)
+        case "restore" if options.snapshot is not None:
+            from graphiti_pkm.cli.staging import restore_snapshot  # noqa: PLC0415
+
+            code = restore_snapshot(settings, options)
         case "fetch-model":
             code = maintenance.fetch_model(settings)
         case "backup":
             code = maintenance.backup(settings, options.file)
         case "restore":
-            code = maintenance.restore(settings, options.file, replace=options.replace)
+            if options.file is None or options.confirm or options.group or options.target:
+                raise InvalidSettings("restore needs a FILE; --snapshot, --group, --target and --confirm go together.")
+            code = maintenance.restore(settings, options.file, replace=options.replace, as_json=options.json)
         case "rebuild":
             code = maintenance.rebuild(settings, force=options.force)
         case "reembed":

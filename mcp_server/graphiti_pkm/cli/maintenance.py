@@ -7,7 +7,7 @@ from pathlib import Path
 from graphiti_pkm.bootstrap import open_memory
 from graphiti_pkm.cli.directories import is_to_convert, require_memory
 from graphiti_pkm.cli.opening import open_without_model
-from graphiti_pkm.cli.output import Progress, say
+from graphiti_pkm.cli.output import Progress, say, say_json
 from graphiti_pkm.core.operating_system import command_line
 from graphiti_pkm.core.ports.embedding import mismatch
 from graphiti_pkm.embedding.local.weight_files import find_weights
@@ -37,7 +37,7 @@ def backup(settings: Settings, file: Path) -> int:
     return 0
 
 
-def restore(settings: Settings, file: Path, *, replace: bool) -> int:
+def restore(settings: Settings, file: Path, *, replace: bool, as_json: bool = False) -> int:
     """Replace the journal with a backup and build the graph from it."""
     progress = Progress("writes restored")
     target = file.absolute()
@@ -60,6 +60,9 @@ def restore(settings: Settings, file: Path, *, replace: bool) -> int:
         count, other_model = asyncio.run(run())
     finally:
         seconds = progress.end()
+    if as_json:
+        say_json({"writes": count, "data_directory": settings.data_dir, "seconds": seconds, "note": other_model})
+        return 0
     say(f"Restored {count} writes into {settings.data_dir} in {seconds:.1f} s.")
     if other_model:
         say(other_model)

@@ -5,6 +5,7 @@ import logging
 
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.errors import PkmError
+from graphiti_pkm.storage.snapshots.redacting import SnapshotRedaction
 
 _log = logging.getLogger(__name__)
 
@@ -25,6 +26,7 @@ class Erasing:
         """``remainder``: what cannot be erased from here, a sentence with a leading space; empty if nothing."""
         self._journal = context.journal
         self._graph = context.graph
+        self._snapshots = SnapshotRedaction(context.settings.data_dir, context.journal)
         self._remainder = remainder
         self._working = asyncio.Lock()
         self._begun: set[asyncio.Task[bool]] = set()
@@ -32,6 +34,17 @@ class Erasing:
     def message(self, *, is_erased: bool, but: str | None = None) -> str:
         """A sentence for the answer: erased, or still to be; ``but``: added if remaining texts contain such words."""
         return f"{but or ERASED}{self._remainder}" if is_erased else PENDING
+
+    async def redact_snapshots(self, group_id: str) -> str:
+        """Take what was just forgotten out of the snapshots of its group; a sentence on which held it, or nothing.
+
+        If it fails, ``erase`` does it later.
+        """
+        try:
+            return (await self._snapshots.redact(group_id)).describe()
+        except PkmError as error:
+            _log.warning("forgotten text is still in snapshots; that is retried later: %s", error.code)
+            return " Snapshots may still hold it; a job goes on until they do not."
 
     async def erase_now(self) -> bool:
         """As ``erase``, limited to the time a caller may wait: then False, and it continues."""
@@ -47,6 +60,7 @@ class Erasing:
             try:
                 done = await self._journal.open_erasures()
                 # The log first: a checkpoint must not wait behind a long rewrite, and is repeated at the end.
+                await self._snapshots.redact()
                 is_erased = await self._graph.erase() and await self._journal.erase()
                 if is_erased:
                     await self._journal.close_erasures(done)

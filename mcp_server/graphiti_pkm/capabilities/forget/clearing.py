@@ -64,6 +64,8 @@ class Clearing:
                 intent = self._intent(group, await self._committer.time(group))
                 saved += await saved_graphs_note(self._context, caller, intent)
                 await self._committer.commit(intent, {})
+        for group in wanted:
+            saved += await self._erasing.redact_snapshots(group)
         is_erased = await self._erasing.erase_now()
         return ClearResponse(
             message=f"Cleared {self._named(sizes)}. {self._erasing.message(is_erased=is_erased)}{saved}",

@@ -158,6 +158,7 @@ class Deleting:
             intent = await close_sagas(self._graph, intent, [entity.uuid for entity in mentioned])
             saved = await saved_graphs_note(self._context, caller, intent)
             await self._committer.commit(intent, {key: vectors[key] for f in requoted if (key := f.uuid) in vectors})
+        saved += await self._erasing.redact_snapshots(group)
         is_erased = await self._erasing.erase_now()
         held = await self._texts_with_removed_words(episode, vanished)
         erased = self._erasing.message(is_erased=is_erased, but=_ERASED_BUT if held else None)

@@ -116,11 +116,12 @@ class Forgetting:
             intent = await in_thread(plan.intent, await self._committer.time(what[2]))
             write = await close_sagas(self._graph, intent, says=plan.states_or_suggests)
             await self._committer.commit(saved.taken(write), {})
+        snapshots = await self._erasing.redact_snapshots(what[2])
         is_erased = await self._erasing.erase_now()
         found = await self._afterwards.found(plan, caller)
         erased = self._erasing.message(is_erased=is_erased, but=None if found == [NOTHING_FOUND] else _ERASED_BUT)
         return ForgetResponse(
-            message=f"Forgotten. {erased} {self._elsewhere}",
+            message=f"Forgotten. {erased}{snapshots} {self._elsewhere}",
             status="forgotten" if is_erased else "pending",
             removed=_counts(plan, saved),
             saved_graphs=saved.names or None,

@@ -534,9 +534,23 @@ class WriteKind(StrEnum):
     CLEAR_GROUP = "clear_group"
     FORGET = "forget"
     EXTRACT = "extract"
+    RESTORE_SNAPSHOT = "restore_snapshot"
+    MIGRATE = "migrate"
     SUMMARIZE_SAGA = "summarize_saga"
     BUILD_COMMUNITIES = "build_communities"
     JOB = "job"
+
+
+ADDING = frozenset({WriteKind.ADD_MEMORY, WriteKind.MIGRATE})
+"""Kinds of writes whose episodes have receipts in the journal."""
+
+
+class RestoreStep(Record):
+    """The begin or the end of the writes by which a group gets the state of a snapshot."""
+
+    tag: str
+    checksum: str
+    is_end: bool = False
 
 
 class WriteIntent(Record):
@@ -552,6 +566,10 @@ class WriteIntent(Record):
     group_id: str
     kind: WriteKind
     recorded_at: datetime
+    arrived_at: datetime | None = None
+    """When a write came into this group that a snapshot brought back; None: when it was recorded."""
+    restores: RestoreStep | None = None
+    """Of the writes around those that a snapshot brings back: the first clears the group, the last only ends it."""
     origin: Origin | None = None
     """Of the records that it makes; None in writes of older versions and in those that make none."""
     episodes: tuple[Episode, ...] = ()
@@ -590,3 +608,8 @@ class WriteIntent(Record):
     """Jobs for the queue of a model that reads episodes (``core.ports.extraction``), enqueued likewise."""
     steering: dict[str, object] = Field(default_factory=dict)
     """Parameters for a model, kept for a later extraction; unused without a model."""
+
+    @property
+    def came_at(self) -> datetime:
+        """When it came into its group; never decreases from one write of a group to the next."""
+        return self.arrived_at or self.recorded_at

@@ -45,7 +45,7 @@ _SHELL: Mapping[str, object] = MappingProxyType(
         "target_name": "",
     }
 )
-SHELL_OF_A_WRITE = ("uuid", "group_id", "kind", "recorded_at")
+SHELL_OF_A_WRITE = ("uuid", "group_id", "kind", "recorded_at", "arrived_at")
 """What is kept of a write whose group is cleared: that something was written, and when."""
 _OF_OTHERS = frozenset({"retired", "needs_attention", "related", "proposed", "not_found"})
 _OF_OTHER_FACTS = frozenset({"fact", "series"})

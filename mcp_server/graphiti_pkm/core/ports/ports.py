@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from graphiti_pkm.core.health import WriteCheck
-from graphiti_pkm.core.model.records import Job, Vector, Vectors, WriteIntent
+from graphiti_pkm.core.model.records import Job, Vector, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.core.ports.comparing import JournalComparing
 from graphiti_pkm.core.ports.effects import Effect
 from graphiti_pkm.core.ports.embedding import JournalEmbedding
@@ -138,6 +138,20 @@ class Journal(JournalComparing, JournalErasing, JournalEmbedding, JournalRebuild
 
     async def rows(self, after_seq: int, limit: int) -> Sequence[JournalRow]:
         """Rows that are not withdrawn or failed, in order: the input of a rebuild."""
+        ...
+
+    async def group_rows(
+        self, group_id: str, after_seq: int, limit: int, *, with_vectors: bool = False
+    ) -> Sequence[JournalRow]:
+        """As ``rows``, of one group; their vectors are left empty unless asked for."""
+        ...
+
+    async def forgetting_writes(self, group_id: str) -> Sequence[WriteIntent]:
+        """Writes of a group with ``forgets``, in order, without those that were set aside."""
+        ...
+
+    async def last_write(self, group_id: str, kind: WriteKind) -> WriteIntent | None:
+        """The last write of a kind in a group that was not set aside."""
         ...
 
     async def stored_answer(self, episode_uuid: str) -> tuple[str, dict[str, object]] | None:

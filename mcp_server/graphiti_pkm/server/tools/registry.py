@@ -16,6 +16,7 @@ from graphiti_pkm.capabilities.remember.capability import CAPABILITY as REMEMBER
 from graphiti_pkm.capabilities.sagas.capability import CAPABILITY as SAGAS
 from graphiti_pkm.capabilities.scratch.capability import CAPABILITY as SCRATCH
 from graphiti_pkm.capabilities.search.capability import CAPABILITY as SEARCH
+from graphiti_pkm.capabilities.staging.capability import CAPABILITY as STAGING
 from graphiti_pkm.capabilities.status.capability import CAPABILITY as STATUS
 from graphiti_pkm.core.model.access import TIERS, Tier
 from graphiti_pkm.core.model.requests import ONLY_WITH_MODEL, ONLY_WITH_SAGAS, SELDOM_NEEDED
@@ -26,7 +27,7 @@ from graphiti_pkm.toolkit.tool import ToolSpec
 
 CAPABILITIES: tuple[Capability, ...] = (
     *(REMEMBER, SEARCH, EXPLORE, EXTRACTION, SAGAS, HISTORY, FORGET, STATUS),
-    *(COMPAT, PROJECTS, CURATION, SCRATCH),
+    *(COMPAT, PROJECTS, CURATION, STAGING, SCRATCH),
 )
 """In the order in which tools are listed and services are built; each may use the services of earlier ones."""
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from graphiti_pkm.core.model import redaction
-from graphiti_pkm.core.model.records import BackLinkJob, EmbedMissingJob, WriteIntent, WriteKind
+from graphiti_pkm.core.model.records import ADDING, BackLinkJob, EmbedMissingJob, WriteIntent, WriteKind
 from graphiti_pkm.errors import PkmError
 from graphiti_pkm.storage.journal import extractions, jobs, saved_graphs
 from graphiti_pkm.storage.journal.connection import check
@@ -24,7 +24,10 @@ _ROWS = """
 """
 _SQUARES = (2.0**-126, 2.0**127)
 """Bounds for the squared length of a vector in single precision, in which databases compare vectors."""
-_DELETING = (WriteKind.DELETE_EPISODE, WriteKind.FORGET, WriteKind.CLEAR_GROUP)
+_DELETING = (
+    *(WriteKind.DELETE_EPISODE, WriteKind.FORGET, WriteKind.CLEAR_GROUP),
+    *(WriteKind.RESTORE_SNAPSHOT, WriteKind.MIGRATE),
+)
 """Kinds of writes that may have deleted episodes, even if a later write redacted which."""
 _DECODING = (sqlite3.Error, PkmError, ValidationError, ValueError, TypeError, KeyError, AttributeError)
 """Errors that decoding may raise. Their texts contain content and are not passed on."""
@@ -141,7 +144,7 @@ class _Receipts:
     def add(self, row: Row, *, is_failed: bool, is_redacted: bool) -> None:
         """Add the next write."""
         intent, gone = row.intent, row.intent.deletions
-        if intent.kind is WriteKind.ADD_MEMORY:
+        if intent.kind in ADDING:
             self._added.update((episode.uuid, row.seq) for episode in intent.episodes)
             if is_redacted:
                 self._redacted.add(row.seq)

@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from graphiti_pkm.core.model.records import Vector, Vectors, WriteIntent, WriteKind
+from graphiti_pkm.core.model.records import ADDING, Vector, Vectors, WriteIntent
 from graphiti_pkm.core.ports.erasing import RowContent
 from graphiti_pkm.errors import ConflictingContent
 from graphiti_pkm.storage.journal import extractions, jobs
@@ -18,6 +18,7 @@ _SELECT = """
     FROM writes JOIN contents USING (seq) LEFT JOIN embedding
 """
 """While the vectors of another model are being removed, none is given out."""
+_WITHOUT_VECTORS = "SELECT writes.seq, intent, '[]', 0, x'' FROM writes JOIN contents USING (seq) "
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def insert(
         "INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?)",
         (seq, row.intent, row.vector_uuids, row.dimension, row.vectors, request_hash, row.answer),
     )
-    if intent.kind is WriteKind.ADD_MEMORY:
+    if intent.kind in ADDING:
         for episode in intent.episodes:
             _keep_one_answer(connection, episode.uuid, seq)
     connection.executemany(
@@ -142,6 +143,34 @@ def kept(connection: sqlite3.Connection, group_id: str, after_seq: int, limit: i
         (group_id, after_seq, limit),
     )
     return [RowContent(seq, decode(seq, intent, "[]", 0, b"").intent, answer) for seq, intent, answer in found]
+
+
+def of_group(
+    connection: sqlite3.Connection, group_id: str, after_seq: int, limit: int, *, with_vectors: bool
+) -> list[Row]:
+    """Rows of a group in order, without those that were set aside."""
+    columns = _SELECT if with_vectors else _WITHOUT_VECTORS
+    where = "WHERE group_id = ? AND writes.seq > ? AND state <> 'failed' ORDER BY writes.seq LIMIT ?"
+    return [decode(*row) for row in connection.execute(columns + where, (group_id, after_seq, limit))]
+
+
+def forgetting(connection: sqlite3.Connection, group_id: str) -> list[WriteIntent]:
+    """Writes of a group that forget something, in order."""
+    found = connection.execute(
+        _WITHOUT_VECTORS + "WHERE group_id = ? AND state <> 'failed' AND json_extract(intent, '$.forgets') IS NOT NULL "
+        "ORDER BY writes.seq",
+        (group_id,),
+    )
+    return [decode(*row).intent for row in found]
+
+
+def last_of_kind(connection: sqlite3.Connection, group_id: str, kind: str) -> WriteIntent | None:
+    """The last write of a kind in a group."""
+    found = connection.execute(
+        _WITHOUT_VECTORS + "WHERE group_id = ? AND kind = ? AND state <> 'failed' ORDER BY writes.seq DESC LIMIT 1",
+        (group_id, kind),
+    ).fetchone()
+    return None if found is None else decode(*found).intent
 
 
 _IN_FORCE = """

@@ -233,6 +233,15 @@ class SqliteJournal:
     async def damage(self) -> str | None:
         return await asyncio.to_thread(self._look.look)
 
+    async def group_rows(self, group_id: str, after_seq: int, limit: int, *, with_vectors: bool = False) -> list[Row]:
+        return await self._quick.run(lambda c: rows.of_group(c, group_id, after_seq, limit, with_vectors=with_vectors))
+
+    async def forgetting_writes(self, group_id: str) -> list[WriteIntent]:
+        return await self._quick.run(lambda c: rows.forgetting(c, group_id))
+
+    async def last_write(self, group_id: str, kind: WriteKind) -> WriteIntent | None:
+        return await self._quick.run(lambda c: rows.last_of_kind(c, group_id, kind.value))
+
     async def counts(self) -> dict[str, int]:
         def work(connection: sqlite3.Connection) -> dict[str, int]:
             found = dict(connection.execute("SELECT state, count(*) FROM writes GROUP BY state").fetchall())

@@ -1,0 +1,122 @@
+"""Counts a group, and compares two groups by what they say."""
+
+import hashlib
+from collections.abc import AsyncIterator
+
+from graphiti_pkm.capabilities.curation.ports import GraphCuration
+from graphiti_pkm.capabilities.staging.models import DiffReport, GroupStats, Side
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.curation import QualityFilter
+from graphiti_pkm.core.model.names import normalise_name
+from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, GroupSize, Window
+from graphiti_pkm.core.model.records import Entity, Fact, WriteKind
+from graphiti_pkm.core.model.targets import target_of
+from graphiti_pkm.core.reading.views import clipped
+from graphiti_pkm.storage.snapshots import files
+
+_PAGE = 500
+_LOW = 0.5
+_NAME = 200
+
+
+class GroupComparing:
+    """``stats`` and ``diff``."""
+
+    def __init__(self, context: Context, groups: Groups, curation: GraphCuration) -> None:
+        self._context = context
+        self._graph = context.graph
+        self._groups = groups
+        self._curation = curation
+
+    async def stats(self, caller: Caller, group: str | None) -> GroupStats:
+        """What a group holds; a group that does not exist holds nothing."""
+        stored = self._groups.one(caller, group)
+        sizes = await self._graph.records.group_sizes([stored])
+        size = sizes.get(stored, GroupSize(episodes=0, entities=0, facts=0))
+        quality = await self._curation.quality_counts(QualityFilter(group_ids=(stored,), below=_LOW, limit=1))
+        step = await self._context.journal.last_write(stored, WriteKind.RESTORE_SNAPSHOT)
+        is_open = step is not None and step.restores is not None and not step.restores.is_end
+        name = self._groups.public(stored)
+        return GroupStats(
+            group=name,
+            target=target_of(name),
+            **size.model_dump(),
+            flagged=quality.flagged,
+            low_confidence=quality.low,
+            orphans=quality.orphans,
+            snapshots=len(files.snapshots_in(self._context.settings.data_dir, stored)),
+            unfinished=step.restores.tag if step and step.restores and is_open else None,
+        )
+
+    async def diff(self, caller: Caller, source: str, target: str, limit: int) -> DiffReport:
+        """Entities and facts that only one of two groups has; ``limit`` bounds each list."""
+        one, other = self._groups.one(caller, source), self._groups.one(caller, target)
+        left, right = await self._said(one), await self._said(other)
+        return DiffReport(
+            source=self._groups.public(one),
+            target=self._groups.public(other),
+            only_source=await self._side(one, left, right, limit),
+            only_target=await self._side(other, right, left, limit),
+            entities_in_both=len(left[0] & right[0]),
+            facts_in_both=len(left[1] & right[1]),
+        )
+
+    async def _said(self, stored: str) -> tuple[set[bytes], set[bytes]]:
+        """Digests of what its entities and facts say."""
+        entities = {_entity_key(one) async for one in self.entities(stored)}
+        return entities, {_fact_key(one) async for one in self.facts(stored)}
+
+    async def _side(
+        self, stored: str, own: tuple[set[bytes], set[bytes]], others: tuple[set[bytes], set[bytes]], limit: int
+    ) -> Side:
+        entities, facts = own[0] - others[0], own[1] - others[1]
+        names, texts = list[str](), list[str]()
+        if entities:
+            async for entity in self.entities(stored):
+                if len(names) < min(limit, len(entities)) and _entity_key(entity) in entities:
+                    names.append(clipped(entity.name, _NAME))
+        if facts:
+            async for fact in self.facts(stored):
+                if len(texts) < min(limit, len(facts)) and _fact_key(fact) in facts:
+                    texts.append(clipped(fact.text, _NAME))
+        return Side(entities_total=len(entities), facts_total=len(facts), entities=tuple(names), facts=tuple(texts))
+
+    async def entities(self, stored: str) -> AsyncIterator[Entity]:
+        """All entities of a group, by name."""
+        after = None
+        while True:
+            wanted = EntityFilter(group_ids=(stored,))
+            page, _ = await self._graph.records.entity_page(wanted, Window(limit=_PAGE, after=after))
+            for entity in page:
+                yield entity
+            if len(page) < _PAGE:
+                return
+            after = (page[-1].name, page[-1].uuid)
+
+    async def facts(self, stored: str) -> AsyncIterator[Fact]:
+        """All facts of a group that were not corrected."""
+        after = None
+        wanted = FactFilter(group_ids=(stored,), now=self._context.now())
+        while True:
+            page = await self._graph.facts.group_facts(wanted, Window(limit=_PAGE, after=after))
+            for fact in page.facts:
+                if not fact.voided:
+                    yield fact
+            if len(page.facts) < _PAGE:
+                return
+            after = page.keys[-1]
+
+
+def _entity_key(entity: Entity) -> bytes:
+    return _digest(normalise_name(entity.name), entity.label, entity.summary)
+
+
+def _fact_key(fact: Fact) -> bytes:
+    ends = (normalise_name(fact.source_name), fact.relation, normalise_name(fact.target_name))
+    return _digest(*ends, fact.kind, fact.measure, fact.value, fact.unit, fact.valid_at, fact.invalid_at)
+
+
+def _digest(*parts: object) -> bytes:
+    return hashlib.blake2b(repr(parts).encode(errors="surrogatepass"), digest_size=16).digest()

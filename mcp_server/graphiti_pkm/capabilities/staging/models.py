@@ -1,0 +1,100 @@
+"""What the commands of this capability answer; they print it as JSON or in words."""
+
+from graphiti_pkm.core.model.queries import GroupSize
+from graphiti_pkm.core.model.record import Record
+
+
+class SnapshotView(Record):
+    """A snapshot without the stored id of its group."""
+
+    tag: str
+    group: str
+    taken_at: str
+    writes: int
+    size: GroupSize
+    checksum: str
+    model: str | None
+    bytes: int
+
+
+class SnapshotList(Record):
+    """The snapshots of a group, oldest first."""
+
+    snapshots: tuple[SnapshotView, ...]
+    unreadable: tuple[str, ...] = ()
+    """Tags of those that are damaged or of another version."""
+
+
+class StateReport(Record):
+    """A group that gets an earlier state, or would get it."""
+
+    message: str
+    done: bool
+    """False: nothing was changed, because ``--confirm`` was not given or there was nothing to do."""
+    group: str
+    before: GroupSize
+    after: GroupSize
+    safety: str | None = None
+    """The tag of a snapshot of the state before; None if the group held nothing."""
+
+
+class RestoreReport(StateReport):
+    """Of ``restore --snapshot``."""
+
+    snapshot: str
+
+
+class RollbackReport(StateReport):
+    """Of ``rollback``: what arrived since goes, what it ended holds again, what it removed comes back."""
+
+    since: str
+    removed: GroupSize
+    brought_back: GroupSize
+    facts_changed: int
+    """Facts that stay and get the validity they had, for instance because their end is undone."""
+    entities_changed: int
+    """Entities that stay and get the name, type or summary they had."""
+    episodes: tuple[str, ...] = ()
+    """Titles of episodes that go, at most 20; as ``entities`` and ``facts``."""
+    entities: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+    not_undone: tuple[str, ...] = ()
+    """What was forgotten or deleted for good since, which nothing brings back."""
+
+
+class GroupStats(Record):
+    """What a group holds, and what of it may need a look."""
+
+    group: str
+    target: str
+    episodes: int
+    entities: int
+    facts: int
+    flagged: int
+    low_confidence: int
+    """Entities with a confidence below 0.5."""
+    orphans: int
+    """Entities that no episode mentions and no fact names."""
+    snapshots: int
+    unfinished: str | None = None
+    """The tag of a snapshot whose restoring was interrupted: the group holds a part of it."""
+
+
+class Side(Record):
+    """What only one of two groups holds; the lists are bounded."""
+
+    entities_total: int
+    facts_total: int
+    entities: tuple[str, ...]
+    facts: tuple[str, ...]
+
+
+class DiffReport(Record):
+    """Two groups compared by what their entities and facts say, whatever their uuids."""
+
+    source: str
+    target: str
+    only_source: Side
+    only_target: Side
+    entities_in_both: int
+    facts_in_both: int

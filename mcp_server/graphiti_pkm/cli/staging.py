@@ -1,0 +1,181 @@
+"""``snapshot``, ``restore --snapshot``, ``rollback``, ``stats``, ``diff`` and ``search``: groups beside the main one.
+
+They run as the local user, and read staging and archives because they are named.
+"""
+
+import argparse
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+from graphiti_pkm.bootstrap import Memory
+from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts, SearchNodes
+from graphiti_pkm.capabilities.search.tools import SEARCHING
+from graphiti_pkm.capabilities.staging.capability import COMPARING, SNAPSHOTS
+from graphiti_pkm.capabilities.staging.models import Side, StateReport
+from graphiti_pkm.cli.directories import require_memory
+from graphiti_pkm.cli.opening import open_without_model
+from graphiti_pkm.cli.output import say, say_json
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.record import Record
+from graphiti_pkm.core.model.targets import group_of_target
+from graphiti_pkm.core.model.times import parse_instant
+from graphiti_pkm.core.reading.views import size_in_words
+from graphiti_pkm.errors import InvalidInput, InvalidSettings
+from graphiti_pkm.settings.loader import Settings
+
+_MOST = 1_000
+_MEGABYTE = 1e6
+
+
+def group_of(settings: Settings, options: argparse.Namespace) -> str:
+    """The group that --group and --target name. Raises InvalidInput."""
+    name = options.group or settings.default_group
+    return name if options.target is None else group_of_target(name, options.target)
+
+
+def snapshot(settings: Settings, options: argparse.Namespace) -> int:
+    """Write, list or remove snapshots."""
+    group = group_of(settings, options)
+
+    async def run(memory: Memory) -> int:
+        service = memory.services[SNAPSHOTS]
+        if options.remove is not None:
+            done = await service.remove(LOCAL, group, options.remove, confirm=options.confirm)
+            text = f"Removed snapshot {options.remove}." if done else "Nothing was removed; --confirm removes it."
+            _show(options, {"tag": options.remove, "done": done}, text)
+        elif options.tag is not None:
+            made = await service.take(LOCAL, group, options.tag)
+            text = f"Snapshot {made.tag} of {made.group}: {size_in_words(made.size)}, {made.writes} writes, "
+            _show(options, made, f"{text}{made.bytes / _MEGABYTE:.1f} MB.")
+        else:
+            found = await service.listed(LOCAL, group)
+            lines = [f"{one.tag}  {one.taken_at}  {size_in_words(one.size)}" for one in found.snapshots]
+            lines += [f"{tag}  damaged, or of another version" for tag in found.unreadable]
+            _show(options, found, "\n".join(lines) or f"No snapshots of {group}.")
+        return 0
+
+    return _run(settings, run)
+
+
+def restore_snapshot(settings: Settings, options: argparse.Namespace) -> int:
+    """Give a group the state of a snapshot."""
+    if options.file is not None or options.replace:
+        raise InvalidSettings("restore takes a FILE, with or without --replace, or --snapshot, not both.")
+    group = group_of(settings, options)
+
+    async def run(memory: Memory) -> int:
+        service = memory.services[SNAPSHOTS]
+        return _shown(options, await service.restore(LOCAL, group, options.snapshot, confirm=options.confirm))
+
+    return _run(settings, run)
+
+
+def rollback(settings: Settings, options: argparse.Namespace) -> int:
+    """Give a group the state that it had before an instant."""
+    group = group_of(settings, options)
+    since = parse_instant(options.since, settings.zone, "--since")
+
+    async def run(memory: Memory) -> int:
+        report = await memory.services[SNAPSHOTS].rollback(LOCAL, group, since, confirm=options.confirm)
+        _shown(options, report)
+        if not options.json:
+            for title, lines in (
+                ("episode", report.episodes),
+                ("entity", report.entities),
+                ("fact", report.facts),
+                ("stays", report.not_undone),
+            ):
+                for line in lines:
+                    say(f"  {title:<8} {line}")
+        return 0
+
+    return _run(settings, run)
+
+
+def stats(settings: Settings, options: argparse.Namespace) -> int:
+    """Count what a group holds."""
+    group = group_of(settings, options)
+
+    async def run(memory: Memory) -> int:
+        found = await memory.services[COMPARING].stats(LOCAL, group)
+        lines = [f"{name.replace('_', ' '):<15} {value}" for name, value in found if value is not None]
+        _show(options, found, "\n".join(lines))
+        return 0
+
+    return _run(settings, run)
+
+
+def diff(settings: Settings, options: argparse.Namespace) -> int:
+    """Compare two groups."""
+    limit = _limit(options.limit)
+    name = options.group or settings.default_group
+    source, target = (group_of_target(name, one) for one in (options.source, options.to))
+
+    async def run(memory: Memory) -> int:
+        found = await memory.services[COMPARING].diff(LOCAL, source, target, limit)
+        lines = [f"In both: {found.entities_in_both} entities, {found.facts_in_both} facts."]
+        lines += [*_side(found.source, found.only_source), *_side(found.target, found.only_target)]
+        _show(options, found, "\n".join(lines))
+        return 0
+
+    return _run(settings, run)
+
+
+def search(settings: Settings, options: argparse.Namespace) -> int:
+    """Find entities and facts of a group."""
+    limit = _limit(options.limit, most=50)
+    group = group_of(settings, options)
+
+    async def run(memory: Memory) -> int:
+        searching = memory.services[SEARCHING]
+        nodes = await searching.search_nodes(LOCAL, SearchNodes(query=options.text, group_ids=[group], max_nodes=limit))
+        facts = await searching.search_memory_facts(
+            LOCAL, SearchMemoryFacts(query=options.text, group_ids=[group], max_facts=limit)
+        )
+        found: dict[str, object] = {
+            "group": group,
+            "entities": [{"uuid": one.uuid, "name": one.name, "summary": one.summary} for one in nodes.nodes],
+            "facts": [{"uuid": one.uuid, "fact": one.fact, "status": one.status} for one in facts.facts],
+        }
+        lines = [f"{one.uuid[:8]}  {one.name}" for one in nodes.nodes]
+        lines += [f"{one.uuid[:8]}  {one.fact} ({one.status})" for one in facts.facts]
+        _show(options, found, "\n".join(lines) or f"Nothing in {group} fits.")
+        return 0
+
+    return _run(settings, run)
+
+
+COMMANDS = {"snapshot": snapshot, "rollback": rollback, "stats": stats, "diff": diff, "search": search}
+
+
+def _run(settings: Settings, act: Callable[[Memory], Awaitable[int]]) -> int:
+    require_memory(settings)
+
+    async def run() -> int:
+        async with open_without_model(settings) as memory:
+            return await act(memory)
+
+    return asyncio.run(run())
+
+
+def _shown(options: argparse.Namespace, report: StateReport) -> int:
+    _show(options, report, report.message)
+    return 0
+
+
+def _show(options: argparse.Namespace, found: Record | dict[str, object], text: str) -> None:
+    if options.json:
+        say_json(found.model_dump(mode="json") if isinstance(found, Record) else found)
+    else:
+        say(text)
+
+
+def _side(group: str, side: Side) -> Sequence[str]:
+    lines = [f"Only in {group}: {side.entities_total} entities, {side.facts_total} facts."]
+    return [*lines, *(f"  entity   {name}" for name in side.entities), *(f"  fact     {text}" for text in side.facts)]
+
+
+def _limit(limit: int, most: int = _MOST) -> int:
+    if not 1 <= limit <= most:
+        raise InvalidInput(f"--limit must be between 1 and {most:,}.")
+    return limit

@@ -1,0 +1,57 @@
+"""Counting what a group holds from its writes alone: as the graph that applies them does."""
+
+from tests.builders import (
+    GROUP,
+    OTHER_GROUP,
+    a_fact,
+    a_mention,
+    a_write,
+    an_entity,
+    an_episode,
+    an_update,
+    at,
+)
+from tests.fakes import FakeGraph
+
+from graphiti_pkm.core.model.group_tally import GroupTally
+from graphiti_pkm.core.model.records import Deletions, Forgetting, WriteIntent
+
+
+async def test_it_counts_as_the_graph_after_each_write() -> None:
+    anna, tom, rome = an_entity("Anna"), an_entity("Tom"), an_entity("Rome")
+    episode, other = an_episode(), an_episode("Tom.")
+    knows, lives = a_fact(anna, tom, episodes=(episode.uuid,)), a_fact(anna, rome, "LIVES_IN")
+    dangling = a_fact(anna, an_entity("Nobody"))
+    back = a_fact(tom, anna, "LIKES")
+    writes: list[WriteIntent] = [
+        a_write(anna, tom, rome, episode, knows, lives, dangling, a_mention(episode, anna)),
+        a_write(an_entity("Elsewhere", group_id=OTHER_GROUP), an_episode(group_id=OTHER_GROUP), group_id=OTHER_GROUP),
+        a_write(other, back),
+        a_write(deletions=Deletions(facts=(knows.uuid,), episodes=(episode.uuid,))),
+        a_write(forgets=Forgetting(facts=(back.uuid,))),
+        a_write(deletions=Deletions(entities=(rome.uuid,))),
+        a_write(knows),
+        a_write(deletions=Deletions(groups=(GROUP,))),
+        a_write(rome),
+    ]
+    graph, tally, seen = FakeGraph(), GroupTally(GROUP), []
+    for write in writes:
+        await graph.writer.apply(write, {})
+        tally.add(write)
+        sizes = (await graph.records.group_sizes([GROUP])).get(GROUP)
+        assert sizes is None or tally.size == sizes, len(seen)
+        seen.append((tally.size.episodes, tally.size.entities, tally.size.facts))
+    assert seen == [(1, 3, 2), (1, 3, 2), (2, 3, 3), (1, 3, 2), (1, 3, 1), (1, 2, 0), (1, 2, 1), (0, 0, 0), (0, 1, 0)]
+
+
+def test_it_sees_that_a_fact_ended_and_that_an_entity_was_renamed() -> None:
+    anna, tom = an_entity("Anna"), an_entity("Tom")
+    fact = a_fact(anna, tom)
+    before, after = GroupTally(GROUP), GroupTally(GROUP)
+    for tally in (before, after):
+        tally.add(a_write(anna, tom, fact))
+    assert (before.facts, before.entities) == (after.facts, after.entities)
+    after.add(a_write(an_update(fact, invalid_at=at(2026)), anna.model_copy(update={"name": "Anne"})))
+    assert before.facts[fact.uuid] != after.facts[fact.uuid]
+    assert before.entities[anna.uuid] != after.entities[anna.uuid]
+    assert before.entities[tom.uuid] == after.entities[tom.uuid]

@@ -1,0 +1,94 @@
+"""A memory whose groups have snapshots, over fakes; the files are real."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from tests.worlds.writing_world import WritingWorld
+
+from graphiti_pkm.capabilities.curation.assembly import CURATION
+from graphiti_pkm.capabilities.forget.deleting import Deleting
+from graphiti_pkm.capabilities.forget.models import ForgetResponse
+from graphiti_pkm.capabilities.forget.requests import DeleteEpisode, Forget
+from graphiti_pkm.capabilities.forget.service import Forgetting
+from graphiti_pkm.capabilities.staging.comparing import GroupComparing
+from graphiti_pkm.capabilities.staging.models import RestoreReport, RollbackReport, SnapshotView
+from graphiti_pkm.capabilities.staging.snapshots import Snapshots
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import LOCAL, Caller
+from graphiti_pkm.storage.commit import Committer
+
+
+class StagingWorld(WritingWorld):
+    """One server over fakes, with a data directory."""
+
+    def __init__(self, data_dir: Path, **settings: Any) -> None:
+        super().__init__(data_dir=data_dir, **settings)
+        groups, committer = Groups(self.graph, self.context.settings), Committer(self.context)
+        self.snapshots = Snapshots(self.context, groups, committer)
+        self.comparing = GroupComparing(self.context, groups, self.graph.part(CURATION))
+        self.forgetting = Forgetting(self.context, groups, committer)
+        self.deleting = Deleting(self.context, groups, committer)
+        self.directory = data_dir / "snapshots"
+
+    async def note(self, body: str, source: str, relation: str, target: str, **fields: Any) -> str:
+        """A note with one fact; the uuid of its episode."""
+        self.clock.advance(seconds=1)
+        given = fields.pop("fact", {})
+        fact = {"source": source, "relation": relation, "target": target, "fact": body, **given}
+        named = [{"name": source, "type": "Person"}, {"name": target}]
+        return (await self.tell(body, fact, entities=named, **fields)).episode_uuid
+
+    async def take(self, tag: str, group: str | None = None, caller: Caller = LOCAL) -> SnapshotView:
+        self.clock.advance(seconds=1)
+        return await self.snapshots.take(caller, group, tag)
+
+    async def restore(
+        self, snapshot: str, group: str | None = None, *, confirm: bool = True, caller: Caller = LOCAL
+    ) -> RestoreReport:
+        self.clock.advance(seconds=1)
+        return await self.snapshots.restore(caller, group, snapshot, confirm=confirm)
+
+    async def rollback(self, since: datetime, *, confirm: bool = True, group: str | None = None) -> RollbackReport:
+        self.clock.advance(seconds=1)
+        return await self.snapshots.rollback(LOCAL, group, since, confirm=confirm)
+
+    async def forget(self, **what: Any) -> ForgetResponse:
+        self.clock.advance(seconds=1)
+        preview = await self.forgetting.forget(LOCAL, Forget(**what))
+        return await self.forgetting.forget(LOCAL, Forget(**what, confirm=preview.confirm))
+
+    async def delete_episode(self, uuid: str) -> str:
+        self.clock.advance(seconds=1)
+        return (await self.deleting.delete_episode(LOCAL, DeleteEpisode(uuid=uuid))).message
+
+    def files_with(self, words: str) -> list[str]:
+        """Names of snapshots, finished or not, that hold words."""
+        found = [path for path in self.directory.rglob("*") if path.is_file()]
+        return sorted(path.name for path in found if words.encode() in path.read_bytes())
+
+    def state(self, group: str = "default") -> dict[str, object]:
+        """Everything that the graph holds of a group, without who applied what when."""
+        db = self.graph.tables
+
+        def own(records: "Sequence[Any] | Any") -> dict[str, Any]:
+            return {one.uuid: one for one in records if one.group_id == group}
+
+        episodes, entities = own(db.episodes.values()), own(db.entities.values())
+        facts = own(db.facts.values())
+        passages = {uuid: one for uuid, one in db.passages.items() if one.episode_uuid in episodes}
+        return {
+            "episodes": episodes,
+            "entities": entities,
+            "facts": facts,
+            "names": {key: one for key, one in db.names.items() if one.group_id == group},
+            "mentions": {pair for pair in db.mentions if pair[0] in episodes},
+            "passages": passages,
+            "changes": own(db.changes.values()),
+            "origins": {key: one for key, one in db.origins.items() if key[0] == group},
+            "qualities": {uuid: one for uuid, one in db.qualities.items() if uuid in entities},
+            "vectors": {
+                uuid: one.tolist() for uuid, one in db.vectors.items() if uuid in {*entities, *passages, *facts}
+            },
+        }
