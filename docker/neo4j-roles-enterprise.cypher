@@ -25,7 +25,9 @@ GRANT MERGE {*} ON GRAPH neo4j NODES Entity, Episodic, Saga, Community TO mem_co
 GRANT MERGE {*} ON GRAPH neo4j NODES Passage, Name, SearchText, Change, Write, Group, Meta TO mem_contributor;
 GRANT MERGE {*} ON GRAPH neo4j NODES Reading, Server, Apart, ProjectRecord, EntryRecord, QualityRecord, WriteOrigin TO mem_contributor;
 GRANT MERGE {*} ON GRAPH neo4j NODES MergePart, FormerUuid, MetricsRecord TO mem_contributor;
+GRANT MERGE {*} ON GRAPH neo4j NODES DocumentRecord, InstanceRecord TO mem_contributor;
 GRANT MERGE {*} ON GRAPH neo4j RELATIONSHIPS RELATES_TO, MENTIONS, OF TO mem_contributor;
+GRANT MERGE {*} ON GRAPH neo4j RELATIONSHIPS SECTION, EVIDENCED_BY, FROM_SOURCE TO mem_contributor;
 GRANT MERGE {*} ON GRAPH neo4j RELATIONSHIPS HAS_EPISODE, NEXT_EPISODE, HAS_MEMBER TO mem_contributor;
 GRANT SET LABEL * ON GRAPH neo4j TO mem_contributor;
 GRANT REMOVE LABEL * ON GRAPH neo4j TO mem_contributor;
@@ -37,7 +39,9 @@ GRANT CREATE INDEX ON DATABASE neo4j TO mem_contributor;
 CREATE ROLE mem_librarian IF NOT EXISTS;
 GRANT DELETE ON GRAPH neo4j NODES Entity, Name, SearchText, Community, Apart, ProjectRecord, QualityRecord TO mem_librarian;
 GRANT DELETE ON GRAPH neo4j NODES MergePart, FormerUuid, MetricsRecord TO mem_librarian;
+GRANT DELETE ON GRAPH neo4j NODES InstanceRecord TO mem_librarian;
 GRANT DELETE ON GRAPH neo4j RELATIONSHIPS RELATES_TO, MENTIONS, OF, HAS_MEMBER TO mem_librarian;
+GRANT DELETE ON GRAPH neo4j RELATIONSHIPS EVIDENCED_BY, FROM_SOURCE TO mem_librarian;
 
 // curator: everything in this database, its indexes and constraints too. A server must have started once with these
 // rights before one with fewer can use the database: the first start builds the indexes.

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
+from graphiti_pkm.core.model.document_records import Document, Instance, Section
 from graphiti_pkm.core.model.names import name_key, normalise_name
 from graphiti_pkm.core.model.records import (
     BackLinkJob,
@@ -144,6 +145,41 @@ def a_quality(entity: Entity, **fields: Any) -> Quality:
     return Quality(**{"uuid": entity.uuid, "group_id": entity.group_id, **fields})
 
 
+def a_document(*sections: Episode, **fields: Any) -> tuple[Document, list[Section]]:
+    """A document of these episodes, each of which has one paragraph."""
+    group = sections[0].group_id if sections else GROUP
+    values = {
+        "uuid": new_uuid(),
+        "group_id": group,
+        "name": "guide",
+        "path": "guide.md",
+        "version": 1,
+        "digest": "d1",
+        "created_at": RECORDED,
+    }
+    document = Document(**{**values, **fields})
+    return document, [
+        Section(document_uuid=document.uuid, place=place, episode_uuid=one.uuid, paragraph=place + 1)
+        for place, one in enumerate(sections)
+    ]
+
+
+def an_instance(entity: Entity, document: Document, *passages: Passage, **fields: Any) -> Instance:
+    """The whole of some passages as evidence of an entity."""
+    values = {
+        "uuid": new_uuid(),
+        "group_id": entity.group_id,
+        "entity_uuid": entity.uuid,
+        "document_uuid": document.uuid,
+        "episode_uuid": passages[0].episode_uuid,
+        "passages": tuple(one.uuid for one in passages),
+        "first": 0,
+        "last": passages[-1].end - passages[-1].start,
+        "created_at": RECORDED,
+    }
+    return Instance(**{**values, **fields})
+
+
 def a_saga(name: str = "Trip", **fields: Any) -> Saga:
     return Saga(**{"uuid": new_uuid(), "group_id": GROUP, "name": name, "created_at": DAY_ONE, **fields})
 
@@ -194,6 +230,9 @@ _LISTS: dict[type[Record], str] = {
     Project: "projects",
     Quality: "qualities",
     Entry: "entries",
+    Document: "documents",
+    Section: "sections",
+    Instance: "instances",
     BackLinkJob: "jobs",
     EmbedPassagesJob: "jobs",
     EraseJob: "jobs",

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from tests.fakes import refusals
 from tests.fakes.changes import FakeChangeLists, FakeChanges
 from tests.fakes.curation import FakeCuration, add_qualities, delete_qualities, forget_qualities
+from tests.fakes.documents import FakeDocuments, add_documents, delete_documents, forget_documents
 from tests.fakes.embeddings import FakeEmbeddings, give
 from tests.fakes.merging import FakeMerging, begin_merge, delete_merges, finish_merge, forget_merges
 from tests.fakes.neighbours import FakeNeighbours
@@ -113,6 +114,7 @@ class FakeGraph:
         self.search = FakeSearch(self)
         self.changes = FakeChanges(self)
         self.sagas = FakeSagas(self)
+        self.documents = FakeDocuments(self)
         self.embeddings = FakeEmbeddings(self)
         self.comparison = FakeComparison(self)
         self.vectors = FakeVectors(self)
@@ -167,6 +169,7 @@ class FakeGraph:
             _add_facts(db, intent, vectors)
             _add_around_episodes(db, intent, vectors)
             finish_merge(db, intent)
+            add_documents(db, intent)
             give(db, intent.new_vectors or NewVectors(), vectors)
             add_sagas(db, intent, vectors)
             _forget(db, intent.forgets or Forgetting())
@@ -325,6 +328,7 @@ def _forget(db: Tables, told: Forgetting) -> None:
     for uuid in told.passages:
         db.passages.pop(uuid, None)
         db.vectors.pop(uuid, None)
+    forget_documents(db, told)
     for pair in told.mentions:
         db.mentions.pop(pair, None)
     forget_communities(db, told)
@@ -385,6 +389,7 @@ def _delete(db: Tables, deletions: Deletions) -> None:
     delete_projects(db)
     delete_qualities(db)
     delete_counters(db)
+    delete_documents(db, deletions)
 
 
 def _forget_updates_of(db: Tables, entity_uuids: Sequence[str]) -> None:

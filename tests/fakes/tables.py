@@ -8,6 +8,7 @@ from itertools import count
 
 from graphiti_pkm.core.facts.history import outcome_of
 from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS
+from graphiti_pkm.core.model.document_records import Document, Instance, Section
 from graphiti_pkm.core.model.fitness import Usage
 from graphiti_pkm.core.model.names import normalise_name
 from graphiti_pkm.core.model.queries import EntityFilter, EntryFilter, EpisodeFilter, FactFilter, FactStatus
@@ -54,6 +55,10 @@ class Tables:
     mentions: dict[tuple[str, str], Mention] = field(default_factory=dict)
     """By (episode uuid, entity uuid)."""
     passages: dict[str, Passage] = field(default_factory=dict)
+    documents: dict[str, Document] = field(default_factory=dict)
+    sections: dict[tuple[str, int], Section] = field(default_factory=dict)
+    """By document and place."""
+    instances: dict[str, Instance] = field(default_factory=dict)
     changes: dict[str, RecordedChange] = field(default_factory=dict)
     """In the order in which they were written."""
     change_ends: dict[str, tuple[str, str]] = field(default_factory=dict)

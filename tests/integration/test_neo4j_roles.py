@@ -72,7 +72,7 @@ def test_a_contributor_may_make_exactly_what_our_queries_make() -> None:
 def test_a_librarian_may_delete_what_goes_with_facts_and_entities_and_no_source() -> None:
     theirs = deleted([*queries_write.DELETE_FACTS, *queries_write.DELETE_ENTITIES, queries_sagas.DELETE_COMMUNITIES])
     # What is detached goes with its relations, which the text does not name.
-    detached = {"MENTIONS", "OF", "HAS_MEMBER"}
+    detached = {"MENTIONS", "OF", "HAS_MEMBER", "EVIDENCED_BY", "FROM_SOURCE"}
     found = granted("DELETE", "librarian")
     assert found == Parts(theirs.nodes, theirs.relations | detached)
     assert not found.nodes & {"Episodic", "Saga", "Change"}
@@ -89,6 +89,7 @@ def test_a_curator_may_all_that_is_left() -> None:
         "Meta",
         "EntryRecord",
         "WriteOrigin",
+        "DocumentRecord",
     }
     assert "GRANT WRITE ON GRAPH neo4j TO mem_curator" in STATEMENTS
 

@@ -154,7 +154,8 @@ async def test_a_memory_from_before_gets_the_tables(tmp_path: Path) -> None:
         kept = "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'relevant_%'"
         for statement in (
             *(f"DROP TRIGGER {name}" for (name,) in db.execute(kept).fetchall()),
-            *(f"DROP TABLE {name}" for name in ("relevant_link", "relevant_to", "quality", "write_origin")),
+            *(f"DROP TABLE {name}" for name in ("instance", "section", "document", "quality", "write_origin")),
+            *(f"DROP TABLE {name}" for name in ("relevant_link", "relevant_to")),
             *(f"DROP TABLE {name}" for name in ("merge_part", "former_uuid")),
             *(f"DROP TRIGGER {table}_apart" for table in ("episode", "entity")),
             *(f"DROP TRIGGER {name}" for name in ("entity_nameless", "name_given", "name_taken")),

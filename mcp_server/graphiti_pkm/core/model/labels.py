@@ -23,6 +23,8 @@ _OWN = frozenset(
         "QualityRecord",
         "MetricsRecord",
         "WriteOrigin",
+        "DocumentRecord",
+        "InstanceRecord",
     }
 )
 _LONGEST = 60

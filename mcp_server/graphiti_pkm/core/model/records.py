@@ -10,6 +10,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
+from graphiti_pkm.core.model.document_records import Document, DocumentTexts, Instance, Section
 from graphiti_pkm.core.model.merges import Moved
 from graphiti_pkm.core.model.record import Record as Record  # noqa: PLC0414 all others are its children
 from graphiti_pkm.core.model.saga_records import Community, EpisodeLink, Saga, SagaStep
@@ -441,6 +442,8 @@ class Forgetting(Record):
     """Projects and entries whose metadata is removed."""
     qualities: tuple[str, ...] = ()
     """Entities of whose quality only the numbers and times stay, without reasons and notes."""
+    documents: tuple[DocumentTexts, ...] = ()
+    """Documents that lose words, or a section."""
 
 
 class EmbeddedFact(Record):
@@ -531,6 +534,8 @@ class WriteKind(StrEnum):
     CURATE = "curate"
     MERGE = "merge"
     UNMERGE = "unmerge"
+    INGEST = "ingest"
+    ADD_EVIDENCE = "add_evidence"
     CLEAR_GROUP = "clear_group"
     FORGET = "forget"
     EXTRACT = "extract"
@@ -557,8 +562,8 @@ class WriteIntent(Record):
     """Everything that one write does, decided before anything is stored.
 
     Applying it twice gives the same graph: every record carries its uuid and full new values. Order inside a
-    write: episodes, entities, projects, entries, qualities, names, facts, fact updates, mentions, passages, new
-    vectors, sagas with their steps and links, communities, changes, deletions.
+    write: episodes, entities, projects, entries, qualities, names, facts, fact updates, mentions, passages, documents
+    with their sections, instances, new vectors, sagas with their steps and links, communities, changes, deletions.
     ``vectors`` travel beside it (``Vectors``), keyed by uuid, so that a replay needs no model.
     """
 
@@ -585,6 +590,10 @@ class WriteIntent(Record):
     fact_updates: tuple[FactUpdate, ...] = ()
     mentions: tuple[Mention, ...] = ()
     passages: tuple[Passage, ...] = ()
+    documents: tuple[Document, ...] = ()
+    """Documents ingested, or found under another path: full new values."""
+    sections: tuple[Section, ...] = ()
+    instances: tuple[Instance, ...] = ()
     sagas: tuple[Saga, ...] = ()
     saga_steps: tuple[SagaStep, ...] = ()
     episode_links: tuple[EpisodeLink, ...] = ()

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeVar
 
+from graphiti_pkm.core.model.document_records import Document
 from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.records import (
     QUALITY_TEXTS,
@@ -74,6 +75,7 @@ def concerned(forgetting: WriteIntent) -> frozenset[str]:
             *forgets.members,
             *forgets.metadata,
             *forgets.qualities,
+            *(left.uuid for left in forgets.documents),
             *forgetting.deletions.sagas,
             *(saga.uuid for saga in forgetting.sagas),
             *(entity.uuid for entity in forgetting.entities),
@@ -192,6 +194,7 @@ class _Redaction:
         self._members = frozenset((*forgets.members, *gone.entities))
         self._metadata = frozenset(forgets.metadata)
         self._qualities = frozenset(forgets.qualities)
+        self._documents = {left.uuid: left for left in forgets.documents}
         self._follow(forgetting.former)
 
     def _follow(self, former: Sequence[tuple[str, str]]) -> None:
@@ -226,6 +229,15 @@ class _Redaction:
                     one
                     for one in earlier.passages
                     if one.uuid not in self._passages and one.episode_uuid not in self._gone_episodes
+                ),
+                "documents": tuple(map(self._document, earlier.documents)),
+                "sections": tuple(one for one in earlier.sections if one.episode_uuid not in self._gone_episodes),
+                "instances": tuple(
+                    one
+                    for one in earlier.instances
+                    if one.entity_uuid not in self._gone_entities
+                    and one.episode_uuid not in self._gone_episodes
+                    and self._passages.isdisjoint(one.passages)
                 ),
                 **self._remaining_sagas(earlier),
                 "new_vectors": self._new_vectors(earlier.new_vectors) if earlier.new_vectors else None,
@@ -272,6 +284,10 @@ class _Redaction:
     def merge(self, merge: Merge) -> Merge:
         """A part of a merge, whose archive may hold forgotten words."""
         return merge.model_copy(update={"archive": merge.archive.model_copy(update=self._records(merge.archive))})
+
+    def _document(self, document: Document) -> Document:
+        left = self._documents.get(document.uuid)
+        return document if left is None else document.model_copy(update=dict(left))
 
     def _without_metadata(self, record: _BESIDE) -> _BESIDE:
         return record.model_copy(update={"metadata": NO_METADATA}) if record.uuid in self._metadata else record
@@ -401,7 +417,8 @@ class _Redaction:
             for left in forgets.names
             if left.entity_uuid not in self._gone_entities
         )
-        return forgets.model_copy(update={"episodes": tuple(texts), "names": tuple(names)})
+        documents = tuple(self._documents.get(one.uuid, one) for one in forgets.documents)
+        return forgets.model_copy(update={"episodes": tuple(texts), "names": tuple(names), "documents": documents})
 
 
 def _left(rule: Callable[[_A_RECORD], _A_RECORD | None], records: Iterable[_A_RECORD]) -> tuple[_A_RECORD, ...]:

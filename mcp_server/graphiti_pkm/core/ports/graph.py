@@ -44,6 +44,7 @@ from graphiti_pkm.core.model.records import (
 from graphiti_pkm.core.model.saga_records import Saga, SagaMembers
 from graphiti_pkm.core.model.stems import EpisodeWords
 from graphiti_pkm.core.ports.comparing import GraphComparison
+from graphiti_pkm.core.ports.documents import GraphDocuments
 from graphiti_pkm.core.ports.effects import Effect
 from graphiti_pkm.core.ports.embedding import GraphEmbeddings
 
@@ -423,6 +424,8 @@ class Graph(Protocol):
     def changes(self) -> GraphChanges: ...
     @property
     def sagas(self) -> GraphSagas: ...
+    @property
+    def documents(self) -> GraphDocuments: ...
     @property
     def embeddings(self) -> GraphEmbeddings: ...
     @property

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any, get_args
 
 from graphiti_pkm.core.facts.amounts import amount_of
+from graphiti_pkm.core.model.document_records import Document, Instance, Placed
 from graphiti_pkm.core.model.places import Place
 from graphiti_pkm.core.model.queries import ReadingPoint, ReadingSeries
 from graphiti_pkm.core.model.records import (
@@ -271,6 +272,27 @@ def quality(row: Row) -> Quality:
     """From the properties of a ``QualityRecord``."""
     times = {field: instant(row[field]) if row[field] else None for field in _QUALITY_TIMES}
     return Quality(**{**row, **times, "similar_to": tuple(row["similar_to"])})
+
+
+def document_properties(document: Document) -> Row:
+    """With the length of the front matter in code points, which Neo4j cannot count."""
+    return {**dict(document), "front_length": len(document.front)}
+
+
+def document(row: Row) -> Document:
+    """From the properties of a ``DocumentRecord``."""
+    return Document(**{**row, "created_at": instant(row["created_at"])})
+
+
+def placed(row: Row) -> Placed:
+    """From the columns ``queries_documents.PLACED``."""
+    given = {field: row[field] for field in ("is_present", "paragraph", "start")}
+    return Placed(document=document(row["document"]), **given)
+
+
+def instance(row: Row) -> Instance:
+    """From the properties of an ``InstanceRecord``."""
+    return Instance(**{**row, "passages": tuple(row["passages"]), "created_at": instant(row["created_at"])})
 
 
 def instant(text: str) -> datetime:

@@ -12,6 +12,7 @@ from graphiti_pkm.storage.graph.graph_part import GraphPart, P
 from graphiti_pkm.storage.graph.locks.leases import Fences
 from graphiti_pkm.storage.graph.parts.changes import Changes
 from graphiti_pkm.storage.graph.parts.comparison import Comparison
+from graphiti_pkm.storage.graph.parts.documents import Documents
 from graphiti_pkm.storage.graph.parts.embeddings import Embeddings
 from graphiti_pkm.storage.graph.parts.episodes import Episodes
 from graphiti_pkm.storage.graph.parts.facts import Facts
@@ -57,6 +58,7 @@ class GraphStore:
         self.search = Searches(opened)
         self.changes = Changes(opened)
         self.sagas = Sagas(opened)
+        self.documents = Documents(opened)
         self.embeddings = Embeddings(opened)
         self.comparison = Comparison(opened)
         self.vectors = VectorKeeping(opened)

@@ -53,6 +53,8 @@ _UNIQUE = (
     ("MergePart", "id"),
     ("FormerUuid", "uuid"),
     ("MetricsRecord", "id"),
+    ("DocumentRecord", "uuid"),
+    ("InstanceRecord", "uuid"),
 )
 """Constraints of our own labels, so that two servers create a node once. Graphiti's labels have none."""
 _INDEXED = (
@@ -86,6 +88,9 @@ _INDEXED = (
     ("FormerUuid", "group_id"),
     ("MetricsRecord", "uuid"),
     ("MetricsRecord", "group_id"),
+    ("DocumentRecord", "group_id"),
+    ("InstanceRecord", "group_id"),
+    ("InstanceRecord", "episode_uuid"),
 )
 _OWN = (
     *(
@@ -96,6 +101,8 @@ _OWN = (
     "CREATE INDEX pkm_entryrecord_time IF NOT EXISTS FOR (n:EntryRecord) ON (n.project_uuid, n.valid_at)",
     "CREATE INDEX pkm_entryrecord_project_uuid IF NOT EXISTS FOR (n:EntryRecord) ON (n.project_uuid)",
     "CREATE INDEX pkm_qualityrecord_flagged IF NOT EXISTS FOR (n:QualityRecord) ON (n.group_id, n.flagged_at)",
+    "CREATE INDEX pkm_documentrecord_name IF NOT EXISTS FOR (n:DocumentRecord) ON (n.group_id, n.name)",
+    "CREATE INDEX pkm_documentrecord_digest IF NOT EXISTS FOR (n:DocumentRecord) ON (n.group_id, n.digest)",
     "CREATE INDEX pkm_writeorigin_time IF NOT EXISTS FOR (n:WriteOrigin) ON (n.group_id, n.recorded_at)",
     "CREATE INDEX pkm_fact_recorded_day IF NOT EXISTS FOR ()-[e:RELATES_TO]-() ON (e.recorded_day)",
     f"CREATE INDEX pkm_fact_because_of IF NOT EXISTS FOR ()-[e:RELATES_TO]-() ON (e.{BECAUSE_OF})",

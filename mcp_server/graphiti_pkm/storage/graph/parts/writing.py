@@ -176,6 +176,9 @@ def _write(
         (queries_write.FACT_UPDATES, list(map(mapping.fact_update_row, intent.fact_updates))),
         (queries_write.MENTIONS, [{**dict(mention), "group_id": intent.group_id} for mention in intent.mentions]),
         (queries_write.PASSAGES, [vector_row(p.uuid, dict(p), vectors) for p in intent.passages]),
+        (queries_write.DOCUMENTS, list(map(mapping.document_properties, intent.documents))),
+        (queries_write.SECTIONS, list(map(dict, intent.sections))),
+        (queries_write.INSTANCES, list(map(dict, intent.instances))),
         *_new_vectors(intent, vectors),
         *saga_sections(intent, vectors),
         (queries_write.CHANGES, _changes(intent)),
@@ -213,6 +216,7 @@ def _episodes(intent: WriteIntent) -> list[object]:
             ),
             "scope": scope(episode.group_id, "episode"),
             "text": indexed(searchable_with_parts(f"{episode.name} {episode.content}")),
+            "length": len(episode.content),
             "corrected": episode.corrected,
             "confidential": episode.confidential,
         }
@@ -334,14 +338,23 @@ def _forgotten(intent: WriteIntent) -> Iterator[Section]:
         return
     yield queries_write.FORGET_TEXTS, [dict(left) for left in forgets.episodes]
     texts = [
-        {"uuid": left.uuid, "text": indexed(searchable_with_parts(f"{left.name} {left.content}"))}
+        {
+            "uuid": left.uuid,
+            "text": indexed(searchable_with_parts(f"{left.name} {left.content}")),
+            "length": len(left.content),
+        }
         for left in forgets.episodes
     ]
     yield queries_write.FORGET_SEARCH_TEXTS, texts
     yield queries_write.FORGET_LINKS, [forgets.facts] if forgets.facts else []
     for text in queries_write.FORGET_FACTS:
         yield text, forgets.facts
+    yield queries_write.FORGET_INSTANCES, forgets.passages
     yield queries_write.FORGET_PASSAGES, forgets.passages
+    yield (
+        queries_write.FORGET_DOCUMENTS,
+        [{**dict(left), "front_length": len(left.front)} for left in forgets.documents],
+    )
     yield (
         queries_write.FORGET_MENTIONS,
         [{"episode_uuid": episode, "entity_uuid": entity} for episode, entity in forgets.mentions],
@@ -376,6 +389,8 @@ def _deletions(intent: WriteIntent) -> Iterator[Section]:
     ):
         for text in texts:
             yield text, uuids
+    if gone.episodes:
+        yield queries_write.EMPTY_DOCUMENTS, [intent.group_id]
     for text in queries_write.CLEAR_GROUP:
         yield text, gone.groups
     if gone.entities or gone.episodes or gone.groups:

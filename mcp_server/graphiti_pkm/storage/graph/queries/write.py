@@ -18,7 +18,7 @@ DIMENSION = "MERGE (m:Meta {id: 'database'}) SET m.dimension = coalesce(m.dimens
 
 EPISODES = """MERGE (e:Episodic {uuid: r.uuid}) SET e = r.properties
 MERGE (s:SearchText {id: r.uuid})
-SET s.scope = r.scope, s.text = r.text, s.corrected = coalesce(s.corrected, false) OR r.corrected,
+SET s.scope = r.scope, s.text = r.text, s.length = r.length, s.corrected = coalesce(s.corrected, false) OR r.corrected,
   s.confidential = coalesce(s.confidential, false) OR r.confidential
 MERGE (s)-[:OF]->(e)"""
 
@@ -88,6 +88,18 @@ SET p = {uuid: r.uuid, episode_uuid: r.episode_uuid, paragraph: r.paragraph, sen
   end: r.end, group_id: e.group_id, valid_at: e.valid_at, created_at: e.created_at,
   embedding: coalesce(r.vector, p.embedding)}"""
 
+DOCUMENTS = "MERGE (d:DocumentRecord {uuid: r.uuid}) SET d = r"
+SECTIONS = """MATCH (d:DocumentRecord {uuid: r.document_uuid}) MATCH (e:Episodic {uuid: r.episode_uuid})
+WHERE e.group_id = d.group_id
+MERGE (d)-[s:SECTION {place: r.place}]->(e) ON CREATE SET s.paragraph = r.paragraph"""
+INSTANCES = """MATCH (n:Entity {uuid: r.entity_uuid})
+MATCH (:DocumentRecord {uuid: r.document_uuid})-[:SECTION]->(e:Episodic {uuid: r.episode_uuid})
+WHERE all(u IN r.passages WHERE EXISTS { MATCH (:Passage {uuid: u}) })
+MERGE (i:InstanceRecord {uuid: r.uuid}) SET i = r, i.group_id = n.group_id
+MERGE (n)-[:EVIDENCED_BY]->(i)
+WITH i, r MATCH (p:Passage) WHERE p.uuid IN r.passages MERGE (i)-[:FROM_SOURCE]->(p)"""
+"""A passage has the numbers of its paragraph and sentence in the section."""
+
 ENTITY_VECTORS = "MATCH (n:Entity {uuid: r.uuid}) WHERE n.name_embedding IS NULL SET n.name_embedding = r.vector"
 FACT_VECTORS = """MATCH ()-[e:RELATES_TO {uuid: r.uuid}]->() WHERE e.fact_embedding IS NULL
 SET e.fact_embedding = r.vector"""
@@ -133,20 +145,23 @@ DELETE_ENTITIES = (
     "MATCH (p:ProjectRecord {uuid: r}) DELETE p",
     "MATCH (q:QualityRecord {uuid: r}) DELETE q",
     _DELETE_COUNTERS,
+    "MATCH (:Entity {uuid: r})-[:EVIDENCED_BY]->(i:InstanceRecord) DETACH DELETE i",
     "MATCH (n:Entity {uuid: r})<-[:OF]-(s:SearchText) DETACH DELETE s",
     "MATCH (n:Entity {uuid: r}) DETACH DELETE n",
 )
 DELETE_EPISODES = (
     "MATCH (a:Apart {one: r}) DELETE a",
-    "MATCH (p:Passage {episode_uuid: r}) DELETE p",
+    "MATCH (i:InstanceRecord {episode_uuid: r}) DETACH DELETE i",
+    "MATCH (p:Passage {episode_uuid: r}) DETACH DELETE p",
     "MATCH (y:EntryRecord {uuid: r}) DELETE y",
     "MATCH (e:Episodic {uuid: r})<-[:OF]-(s:SearchText) DETACH DELETE s",
     "MATCH (e:Episodic {uuid: r}) DETACH DELETE e",
 )
 """Changes of a deleted fact stay in the record, without words."""
+EMPTY_DOCUMENTS = "MATCH (d:DocumentRecord {group_id: r}) WHERE NOT EXISTS { MATCH (d)-[:SECTION]->() } DELETE d"
 FORGET_TEXTS = """MATCH (e:Episodic {uuid: r.uuid})
 SET e.name = r.name, e.content = r.content, e.source_description = r.source_description"""
-FORGET_SEARCH_TEXTS = "MATCH (s:SearchText {id: r.uuid}) SET s.text = r.text"
+FORGET_SEARCH_TEXTS = "MATCH (s:SearchText {id: r.uuid}) SET s.text = r.text, s.length = r.length"
 FORGET_LINKS = """UNWIND r AS f MATCH ()-[e:RELATES_TO {uuid: f}]->()
 UNWIND coalesce(e.episodes, []) AS u WITH DISTINCT r, u MATCH (p:Episodic {uuid: u})
 SET p.entity_edges = [x IN coalesce(p.entity_edges, []) WHERE NOT x IN r]"""
@@ -157,7 +172,10 @@ FORGET_FACTS = (
     "MATCH ()-[e:RELATES_TO {uuid: r}]->() DELETE e",
     _DELETE_COUNTERS,
 )
-FORGET_PASSAGES = "MATCH (p:Passage {uuid: r}) DELETE p"
+FORGET_INSTANCES = "MATCH (i:InstanceRecord)-[:FROM_SOURCE]->(:Passage {uuid: r}) WITH DISTINCT i DETACH DELETE i"
+FORGET_PASSAGES = "MATCH (p:Passage {uuid: r}) DETACH DELETE p"
+FORGET_DOCUMENTS = """MATCH (d:DocumentRecord {uuid: r.uuid})
+SET d.name = r.name, d.path = r.path, d.front = r.front, d.front_length = r.front_length, d.digest = r.digest"""
 FORGET_MENTIONS = """MATCH (e:Episodic {uuid: r.episode_uuid})-[m:MENTIONS]->(n:Entity {uuid: r.entity_uuid})
 DELETE m"""
 FORGET_REASONS = "MATCH (c:Change {uuid: r.uuid}) SET c.reason = r.reason"
@@ -180,7 +198,9 @@ CLEAR_GROUP = (
     "MATCH (a:Apart {group_id: r}) DELETE a",
     "MATCH (c:Change {group_id: r}) DELETE c",
     "MATCH (k:Name {group_id: r}) DELETE k",
-    "MATCH (p:Passage {group_id: r}) DELETE p",
+    "MATCH (i:InstanceRecord {group_id: r}) DETACH DELETE i",
+    "MATCH (d:DocumentRecord {group_id: r}) DETACH DELETE d",
+    "MATCH (p:Passage {group_id: r}) DETACH DELETE p",
     "MATCH (p:ProjectRecord {group_id: r}) DELETE p",
     "MATCH (y:EntryRecord {group_id: r}) DELETE y",
     "MATCH (q:QualityRecord {group_id: r}) DELETE q",

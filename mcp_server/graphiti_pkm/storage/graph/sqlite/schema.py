@@ -10,7 +10,7 @@ import sqlite3
 from graphiti_pkm.errors import ConfigurationError, NewerSchema
 from graphiti_pkm.storage.graph.sqlite.relevance_schema import RELEVANCE
 
-SCHEMA_VERSION = 14
+SCHEMA_VERSION = 15
 OLDEST_SQLITE = (3, 37, 0)
 """The first version with STRICT tables."""
 
@@ -479,9 +479,48 @@ ALTER TABLE quality ADD COLUMN bias_at INTEGER;
 ALTER TABLE quality ADD COLUMN bias_by TEXT;
 """
 
+# A document is a version of a file. ``section``: its episodes in order, which versions share where nothing changed.
+# ``instance``: a quote, placed by the passages that it stands in; it goes with any of them.
+_DOCUMENTS = """
+CREATE TABLE document (
+  uuid TEXT PRIMARY KEY,
+  group_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  path TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  digest TEXT NOT NULL,
+  front TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX document_name ON document (group_id, name, version DESC);
+CREATE INDEX document_digest ON document (group_id, digest, created_at DESC, uuid);
+CREATE TABLE section (
+  document_uuid TEXT NOT NULL REFERENCES document (uuid) ON DELETE CASCADE,
+  place INTEGER NOT NULL,
+  episode_uuid TEXT NOT NULL REFERENCES episode (uuid) ON DELETE CASCADE,
+  paragraph INTEGER NOT NULL,
+  PRIMARY KEY (document_uuid, place)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX section_episode ON section (episode_uuid);
+CREATE TABLE instance (
+  uuid TEXT PRIMARY KEY,
+  group_id TEXT NOT NULL,
+  entity_uuid TEXT NOT NULL REFERENCES entity (uuid) ON DELETE CASCADE,
+  document_uuid TEXT NOT NULL REFERENCES document (uuid) ON DELETE CASCADE,
+  episode_uuid TEXT NOT NULL REFERENCES episode (uuid) ON DELETE CASCADE,
+  passages TEXT NOT NULL,
+  first INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX instance_entity ON instance (entity_uuid);
+CREATE INDEX instance_document ON instance (document_uuid);
+CREATE INDEX instance_episode ON instance (episode_uuid);
+"""
+
 _MIGRATIONS = (
     *(_FIRST, _GRAPHITI, _UPDATES, _CAUSES, _STEMS, _TYPES, _PROJECTS, _SOURCES, _WORDS, _NAMELESS, RELEVANCE),
-    *(_CURATION, _MERGES, _BIAS),
+    *(_CURATION, _MERGES, _BIAS, _DOCUMENTS),
 )
 """The n-th leads from version n to n + 1; a published one never changes."""
 

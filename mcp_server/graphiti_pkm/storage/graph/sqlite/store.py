@@ -8,6 +8,7 @@ from graphiti_pkm.core.ports.metrics import UNCOUNTED, Metrics
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.storage.graph.graph_part import GraphPart, P
 from graphiti_pkm.storage.graph.sqlite import core_parts, schema
+from graphiti_pkm.storage.graph.sqlite.documents import SqliteDocuments
 from graphiti_pkm.storage.graph.sqlite.file import SqliteFile
 from graphiti_pkm.storage.graph.sqlite.part import OpenFile
 from graphiti_pkm.storage.journal.connection import JournalFile
@@ -28,6 +29,7 @@ class SqliteGraph:
         self.search = core_parts.Searches(opened)
         self.changes = core_parts.Changes(opened)
         self.sagas = core_parts.Sagas(opened)
+        self.documents = SqliteDocuments(opened)
         self.embeddings = core_parts.Embeddings(opened)
         self.comparison = core_parts.Comparison(opened)
         self.vectors = core_parts.Indexes(opened)

@@ -182,6 +182,7 @@ class Tables:
             "episode",
             "saga",
             "write_origin",
+            "document",
             "merge_part",
             "former_uuid",
         ):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from graphiti_pkm.core.identity.backlinks import back_link as mention_of
+from graphiti_pkm.core.model.document_records import Document, Instance, Section
 from graphiti_pkm.core.model.records import (
     QUALITY_TEXTS,
     Deletions,
@@ -83,6 +84,9 @@ class _Write(Tables):
             (self._fact_update, intent.fact_updates),
             (self._mention, intent.mentions),
             (self._passage, intent.passages),
+            (self._document, intent.documents),
+            (self._section, intent.sections),
+            (self._instance, intent.instances),
         )
         for change in intent.changes:
             self._lose_names(change)
@@ -409,6 +413,41 @@ class _Write(Tables):
         self.upsert("passage", dict(passage))
         self._put_vector(PASSAGE, passage.uuid, episode["group_id"], passage.episode_uuid)
 
+    # Documents
+
+    def _document(self, document: Document) -> None:
+        self.upsert("document", {**dict(document), "created_at": micros(document.created_at)})
+
+    def _section(self, section: Section) -> None:
+        """Of a document and an episode that are there."""
+        self.db.execute(
+            """INSERT INTO section (document_uuid, place, episode_uuid, paragraph)
+            SELECT d.uuid, ?1, e.uuid, ?2 FROM document d JOIN episode e ON e.group_id = d.group_id
+            WHERE d.uuid = ?3 AND e.uuid = ?4 ON CONFLICT DO NOTHING""",
+            (section.place, section.paragraph, section.document_uuid, section.episode_uuid),
+        )
+
+    def _instance(self, instance: Instance) -> None:
+        """Of an entity, a section and passages that are there."""
+        self.db.execute(
+            """INSERT INTO instance (uuid, group_id, entity_uuid, document_uuid, episode_uuid, passages, first, last,
+              created_at)
+            SELECT ?1, n.group_id, n.uuid, s.document_uuid, s.episode_uuid, ?2, ?3, ?4, ?5 FROM entity n, section s
+            WHERE n.uuid = ?6 AND s.document_uuid = ?7 AND s.episode_uuid = ?8 AND NOT EXISTS (
+              SELECT 1 FROM json_each(?2) u LEFT JOIN passage p ON p.uuid = u.value WHERE p.uuid IS NULL)
+            LIMIT 1 ON CONFLICT DO NOTHING""",
+            (
+                instance.uuid,
+                as_list(instance.passages),
+                instance.first,
+                instance.last,
+                micros(instance.created_at),
+                instance.entity_uuid,
+                instance.document_uuid,
+                instance.episode_uuid,
+            ),
+        )
+
     def _sagas(self) -> None:
         intent, db = self._intent, self.db
         for saga in intent.sagas:
@@ -466,7 +505,17 @@ class _Write(Tables):
             db.execute("DELETE FROM change WHERE fact_uuid = ?", (uuid,))
             db.execute("UPDATE change SET reason = NULL, replaced_by = NULL WHERE replaced_by = ?", (uuid,))
             self.delete_facts([uuid])
+        db.execute(
+            """DELETE FROM instance WHERE episode_uuid IN (
+              SELECT p.episode_uuid FROM json_each(?1) u JOIN passage p ON p.uuid = u.value)
+            AND EXISTS (SELECT 1 FROM json_each(passages) own JOIN json_each(?1) u ON u.value = own.value)""",
+            (as_list(asked.passages),),
+        )
         db.executemany("DELETE FROM passage WHERE uuid = ?", [(uuid,) for uuid in asked.passages])
+        db.executemany(
+            "UPDATE document SET name = ?, path = ?, front = ?, digest = ? WHERE uuid = ?",
+            [(left.name, left.path, left.front, left.digest, left.uuid) for left in asked.documents],
+        )
         db.executemany("DELETE FROM mention WHERE episode_uuid = ? AND entity_uuid = ?", asked.mentions)
         db.executemany("UPDATE change SET reason = ? WHERE uuid = ?", [(FORGOTTEN, uuid) for uuid in asked.reasons])
         holding = db.execute(
@@ -524,6 +573,12 @@ class _Write(Tables):
             self.delete_entity(uuid)
         for uuid in gone.episodes:
             self.delete_episode(uuid)
+        if gone.episodes:
+            db.execute(
+                """DELETE FROM document WHERE group_id = ?
+                AND NOT EXISTS (SELECT 1 FROM section s WHERE s.document_uuid = uuid)""",
+                (self._intent.group_id,),
+            )
         db.executemany("DELETE FROM saga WHERE uuid = ?", [(uuid,) for uuid in gone.sagas])
         for group in gone.groups:
             self.clear_group(group)
