@@ -57,3 +57,17 @@ async def test_an_episode_that_was_deleted_is_known_and_not_expected(journal: Jo
     await journal.append(deletion, {}, "", {})
     assert await journal.written_episodes("", 10) == []
     assert await journal.known_episodes([episode]) == {episode}
+
+
+async def test_the_episodes_of_a_document_are_those_of_the_journal_too(journal: Journal) -> None:
+    one, two = an_episode(), an_episode()
+    write = a_write(one, two, kind=WriteKind.INGEST)
+    await journal.append(write, {}, "digest", {})
+    await journal.written(write.uuid)
+    assert await journal.written_episodes("", 9) == sorted([one.uuid, two.uuid])
+    assert await journal.known_episodes([one.uuid]) == {one.uuid}
+    assert await journal.episode_count() == 2
+    assert await journal.stored_answer(two.uuid) == ("digest", {})
+    deletion = an_intent(kind=WriteKind.DELETE_EPISODE, deletions=Deletions(episodes=(one.uuid,)))
+    await journal.append(deletion, {}, "", {})
+    assert await journal.episode_count() == 1

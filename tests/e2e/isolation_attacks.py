@@ -36,7 +36,7 @@ _CURSOR = re.compile(r'(?<=next_cursor)[\\": ]+[A-Za-z0-9_-]+')
 _USED = re.compile(r'(?:last_accessed|expires_at)[\\": ]+[0-9T:.+-]+')
 _UPTIME = re.compile(r'(?<=uptime_seconds)[\\": ]+[0-9]+')
 _RECORDS = {"receipt", "replaced_by", "not_same_as", "link_episodes", "unlink_episodes"}
-_NAMED = {"project", "project_id", "entity_name", "pin", "unpin"}
+_NAMED = {"project", "project_id", "entity_name", "pin", "unpin", "document"}
 """Parameters that take a name as well as a uuid."""
 HARMLESS = frozenset(
     """
@@ -52,7 +52,7 @@ HARMLESS = frozenset(
     by keep remove new_label title note valid_at source_type target_type between min_out_degree
     weight undirected max_length top_n in_place format content max_chars dry_run saved
     description metadata timestamp extract_entities after before similarity_threshold include_entities
-    include_cross_project relevance_threshold note confidence confidence_below creator_prefix threshold bias
+    include_cross_project relevance_threshold note confidence confidence_below creator_prefix threshold bias quote paragraph
     """.split()  # noqa: SIM905  (a list of words reads better)
 )
 """Parameters of today's tools that name no record, group, saga or graph; cursors and confirmations are tried by
@@ -151,6 +151,8 @@ def arguments_of(tool: str, own: Records) -> dict[str, Any]:
         "get_quality_report": {"group_ids": own.group},
         "adjust_bias": {"entity_uuid": entity, "bias": 0.5, "reason": "so it is"},
         "mark_useful": {"fact_uuid": fact},
+        "add_evidence": {"entity_uuid": entity, "quote": "so it is", "document": "guide", "paragraph": 1},
+        "get_entity_sources": {"entity_uuid": entity, "limit": 1},
         **scratch_arguments(entity),
     }[tool]
 

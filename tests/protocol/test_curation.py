@@ -20,8 +20,15 @@ TOOLS = {
     "get_quality_report": True,
     "adjust_bias": False,
     "mark_useful": False,
+    "add_evidence": False,
+    "get_entity_sources": True,
 }
-OF_OTHER_TIERS = {"adjust_bias": "curator", "mark_useful": "contributor"}
+OF_OTHER_TIERS = {
+    "adjust_bias": "curator",
+    "mark_useful": "contributor",
+    "add_evidence": "contributor",
+    "get_entity_sources": "reader",
+}
 NOBODY = "11111111-1111-4111-8111-111111111111"
 TOM: dict[str, Any] = {"episode_body": "Tom came.", "entities": [{"name": "Tom", "type": "Person"}]}
 
@@ -153,6 +160,10 @@ async def test_the_report_counts_the_doubtful_entities_of_each_agent_most_first(
         ("get_quality_report", {"confidence_below": 0}, "confidence_below"),
         ("list_flagged", {"limit": 0}, "limit"),
         ("list_flagged", {"limit": 101}, "limit"),
+        ("add_evidence", {"entity_uuid": NOBODY, "quote": "x", "document": "guide", "paragraph": 0}, "paragraph"),
+        ("add_evidence", {"entity_uuid": NOBODY, "quote": "", "document": "guide", "paragraph": 1}, "quote"),
+        ("add_evidence", {"entity_uuid": NOBODY, "quote": "x", "document": "guide", "paragraph": 1}, "No entity"),
+        ("get_entity_sources", {"entity_uuid": NOBODY, "mode": "page"}, "mode"),
     ],
 )
 async def test_what_cannot_be_is_refused_and_named(tool: str, arguments: dict[str, Any], said: str) -> None:

@@ -12,6 +12,7 @@ import pytest
 from mcp.client import Client
 from tests.builders import (
     a_change,
+    a_document,
     a_fact,
     a_mention,
     a_name,
@@ -22,6 +23,7 @@ from tests.builders import (
     an_entity,
     an_entry,
     an_episode,
+    an_instance,
     at,
 )
 from tests.protocol.support import EVERYTHING, World, answered, definitions
@@ -41,16 +43,20 @@ async def calls_in(world: World) -> dict[str, dict[str, Any]]:
     notes = [an_episode(f"Anna met Heron {i}.", group_id=group, valid_at=at(2025, 1, i + 1)) for i in range(ROWS)]
     works = [an_entity(f"Work {i}", group_id=group, label="Project") for i in range(ROWS)]
     facts = [a_fact(anna, one, "MET", episodes=tuple(note.uuid for note in notes), valid_at=at(2025)) for one in others]
+    parts = list(map(a_passage, notes))
+    document, sections = a_document(*notes)
     (vector,) = await world.embedder.embed([works[0].name])
     await world.graph.writer.apply(
         a_write(
             *(anna, *others, *notes, *facts, a_name(anna), *map(a_name, others)),
             *(a_mention(note, one) for note in notes for one in (anna, *others)),
-            *map(a_passage, notes),
+            *parts,
             *(a_change(fact, notes[0]) for fact in facts),
             *(*works, *map(a_project, works), *map(a_name, works)),
             *(an_entry(note, a_project(works[0])) for note in notes),
             *(a_quality(one, flag_reason="Odd.", flagged_at=at(2025)) for one in others),
+            *(document, *sections),
+            *(an_instance(anna, document, part) for part in parts),
         ),
         {one.uuid: vector for one in works},
     )
@@ -69,6 +75,7 @@ async def calls_in(world: World) -> dict[str, dict[str, Any]]:
         "get_project_memories": {"project_id": "Work 0", "relevance_threshold": 0, "limit": 1},
         "list_flagged": {"limit": 1},
         "flag_similar_entities": {"limit": 1, "threshold": 0.1},
+        "get_entity_sources": {"entity_uuid": anna.uuid, "limit": 1},
         "list_nodes": {"limit": 1},
         "find_edges": {"limit": 1},
         "get_neighbors": {"node": "hub", "limit": 1},
@@ -150,6 +157,7 @@ async def test_other_filters_end_a_cursor() -> None:
         "get_project_memories": {"include_cross_project": False},
         "list_flagged": {"group_ids": ["work"]},
         "flag_similar_entities": {"threshold": 0.2},
+        "get_entity_sources": {"mode": "quote"},
         "list_nodes": {"max_out_degree": 9},
         "find_edges": {"relation": "HAS"},
         "get_neighbors": {"direction": "out"},

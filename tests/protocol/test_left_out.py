@@ -122,9 +122,9 @@ NEEDED: dict[str, dict[str, Any]] = {
 """What else a call needs to be answered: one of several optional arguments, or another graph."""
 REFUSED = {
     *("delete_episode", "summarize_saga", "build_communities", "update_project", "get_project_memories"),
-    *("merge_entities", "unmerge_entities"),
+    *("merge_entities", "unmerge_entities", "add_evidence"),
 }
-"""Tools that refuse this call: there is no such episode, saga, model, project, nor a second entity that is the same."""
+"""Tools that refuse this call: there is no such episode, saga, model, project or document, nor a second entity that is the same."""
 
 
 @pytest.mark.parametrize("name", sorted(LINES))

@@ -24,7 +24,7 @@ ADDS = {
     "summarize_saga",
     "build_communities",
     *("create_entities", "create_relations", "add_observations"),
-    *("create_project", "update_project", "create_entry"),
+    *("create_project", "update_project", "create_entry", "add_evidence"),
     "mark_useful",
 }
 """What is added, or can be undone."""

@@ -81,6 +81,7 @@ def build_parser(*, shows_all_settings: bool = False) -> argparse.ArgumentParser
         action="store_true",
         help="rebuild even if the graph contains episodes that are not in the journal; they are lost",
     )
+    _add_ingest(add)
     _add_staging(add)
     _add_queue(add)
     _add_tokens(add)
@@ -169,6 +170,18 @@ def _command(
         parser.add_argument("--json", action="store_true", help="print JSON")
     add_settings(parser, name, serves=serve, shows_all=shows_all)
     return parser
+
+
+def _add_ingest(add: _Add) -> None:
+    ingest = add("ingest", "Store Markdown and text files as documents, one episode a section.", json=True)
+    ingest.add_argument("files", nargs="+", type=Path, metavar="FILE", help="file ending in .md, .markdown or .txt")
+    ingest.add_argument(
+        "--name",
+        metavar="NAME",
+        help="name of the document; of several files the beginning of their names, as NAME/FILE. Default: that of the "
+        "file without its ending",
+    )
+    ingest.add_argument("--target", metavar="GROUP", help="group that gets them. Default: the default group")
 
 
 def _add_group(parser: argparse.ArgumentParser, *, confirms: bool = False) -> None:
@@ -370,6 +383,10 @@ def _maintain(options: argparse.Namespace, settings: Settings) -> int:
             from graphiti_pkm.cli.reembed import reembed  # noqa: PLC0415
 
             code = reembed(settings, dry_run=options.dry_run)
+        case "ingest":
+            from graphiti_pkm.cli.ingest import ingest  # noqa: PLC0415
+
+            code = ingest(settings, options)
         case _:
             code = EXIT_USAGE
     return code

@@ -36,6 +36,10 @@ class MemorySettings(BaseModel, defer_build=True):
     cache_dir: Path = Field(
         default_factory=_default_cache_dir, description="Directory for model weights that were fetched."
     )
+    document_root: Path | None = Field(
+        default=None,
+        description="Directory under which files must lie that ingest reads; the working directory if it is not set.",
+    )
     model_dir: Path | None = Field(default=None, description="Directory that contains the weights of all-MiniLM-L6-v2.")
     model_url: str = Field(
         default=WEIGHTS_URL,
@@ -91,7 +95,7 @@ class MemorySettings(BaseModel, defer_build=True):
         parts = [part.partition("=") for part in re.split(r"[,\s]+", given) if part]
         return {name: value for name, _, value in parts}
 
-    @field_validator("data_dir", "cache_dir", "model_dir")
+    @field_validator("data_dir", "cache_dir", "model_dir", "document_root")
     @classmethod
     def _absolute(cls, path: Path | None) -> Path | None:
         return path.expanduser().absolute() if path else None

@@ -20,6 +20,7 @@ COMMANDS = (
     "backup",
     "restore",
     "rebuild",
+    "ingest",
     "snapshot",
     "rollback",
     "stats",

@@ -10,11 +10,12 @@ from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import resolve_within, unknown
 from graphiti_pkm.core.model.access import Caller
-from graphiti_pkm.core.model.answers import FactSourcesResponse, SourceView
+from graphiti_pkm.core.model.answers import DocumentPart, FactSourcesResponse, SourceView
+from graphiti_pkm.core.model.document_records import Placed
 from graphiti_pkm.core.model.names import search_terms
-from graphiti_pkm.core.model.passages import Span, split_passages
+from graphiti_pkm.core.model.passages import MOST_PASSAGES, Span, split_passages
 from graphiti_pkm.core.model.queries import Window
-from graphiti_pkm.core.model.records import Episode, Fact
+from graphiti_pkm.core.model.records import Episode, Fact, Passage
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.core.model.times import iso
 from graphiti_pkm.core.model.walks import FactSource, SourceMode, SourcePage
@@ -72,6 +73,7 @@ class Sources(Reader):
         )
         tellers = await self._tellers(caller, episodes)
         views = [one.model_copy(update={"told_by": tellers.get(one.episode_uuid)}) for one in views]
+        views = await self._placed(views, visible)
         kept = fit(item_sizes(views, (fact.group_id,)), budget((SOURCES, limit)))
         more = kept < len(page.sources)
         return FactSourcesResponse(
@@ -137,11 +139,37 @@ class Sources(Reader):
             for version, part in parts
         ]
 
+    async def _placed(self, views: list[SourceView], visible: Sequence[str]) -> list[SourceView]:
+        """The parts, those of a document with their place in it."""
+        placed = await self._graph.documents.placed([one.episode_uuid for one in views], visible)
+        passages = {
+            uuid: await self._graph.episodes.passages(uuid, without_vector=False, limit=MOST_PASSAGES)
+            for uuid in placed
+        }
+        return [
+            view.model_copy(update={"document": _part(view, placed[uuid], passages[uuid])}) if uuid in placed else view
+            for view in views
+            for uuid in [view.episode_uuid]
+        ]
+
     @staticmethod
     def _note(shown: Sequence[FactSource]) -> str | None:
         if not any(one.cosine is None and not one.holds_quote for one in shown):
             return None
         return "Parts without a score were found by words alone: their text or the fact has no vector (see get_status)."
+
+
+def _part(view: SourceView, placed: Placed, passages: Sequence[Passage]) -> DocumentPart:
+    before = [one.paragraph for one in passages if one.start <= view.start]
+    return DocumentPart(
+        document=placed.document.name,
+        version=placed.document.version,
+        superseded=None if placed.is_present else True,
+        path=placed.document.path,
+        paragraph=placed.paragraph + (before[-1] if before else 0),
+        start=placed.start + view.start,
+        end=placed.start + view.end,
+    )
 
 
 def _told(count: int, page: SourcePage, mode: SourceMode) -> str:

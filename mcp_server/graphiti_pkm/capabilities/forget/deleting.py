@@ -22,6 +22,7 @@ from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.identity.uuids import resolve_within, unknown
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import DeleteResponse
+from graphiti_pkm.core.model.document_records import DocumentTexts
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import (
     Deletions,
@@ -131,6 +132,7 @@ class Deleting:
             ]
             requoted = [fact for fact in shared if fact.quote_episode_uuid == whole]
             times = await episode_times(self._graph, shared, [episode], visible)
+            holding = await self._graph.documents.holding([whole], [group], _MOST)
             intent = WriteIntent(
                 uuid=str(uuid4()),
                 group_id=group,
@@ -151,6 +153,9 @@ class Deleting:
                     names=derived.names,
                     reasons=tuple(sorted(derived.reasons)),
                     qualities=tuple(sorted(derived.reviews)),
+                    documents=tuple(
+                        DocumentTexts(uuid=one.uuid, name=one.name, path=one.path, front=one.front) for one in holding
+                    ),
                     answers=derived.answers,
                 ),
                 jobs=(EraseJob(),),

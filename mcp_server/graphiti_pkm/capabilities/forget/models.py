@@ -14,7 +14,8 @@ class ForgetResponse(Answer):
     """pending: removed from every answer, but not yet from every file."""
     removed: dict[str, int]
     """Counts by kind: sentences, titles, episodes, facts, entities, mentions, summaries, aliases, reasons,
-    relations, types and sagas that stay without the words, metadata of projects and entries, saved_graphs.
+    relations, types and sagas that stay without the words, metadata of projects, entries and documents,
+    saved_graphs.
 
     journal: earlier texts and deleted facts that nothing but the journal held.
     """

@@ -35,6 +35,8 @@ class NonSentenceTraces:
     """Projects and entries with it in their metadata."""
     qualities: frozenset[str] = frozenset()
     """Entities with it in the reason of a flag or of a confidence, or in the note of who cleared a flag."""
+    documents: frozenset[str] = frozenset()
+    """Documents with it in their name, path or front matter."""
 
 
 class NonSentenceCollector:
@@ -57,6 +59,7 @@ class NonSentenceCollector:
         self.members: set[str] = set()
         self.metadata: set[str] = set()
         self.qualities: set[str] = set()
+        self.documents: set[str] = set()
 
     def take(self, rows: Iterable[RowContent]) -> None:
         """Examine rows, oldest first."""
@@ -91,6 +94,9 @@ class NonSentenceCollector:
         for quality in intent.qualities:
             if any(self._may_say(getattr(quality, field) or "") for field in QUALITY_TEXTS):
                 self.qualities.add(quality.uuid)
+        for document in intent.documents:
+            if any(map(self._may_say, (document.name, document.path, document.front))):
+                self.documents.add(document.uuid)
 
     def _may_say(self, text: str) -> bool:
         return self._says(text) or bool(self._forms.found(text))

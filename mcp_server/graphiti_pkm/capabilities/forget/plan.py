@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from uuid import uuid4
 
 from graphiti_pkm.capabilities.forget.derived_data import DerivedData, find_derived_data, reworded
@@ -13,6 +14,7 @@ from graphiti_pkm.capabilities.forget.text import Redaction, Sentence, TextPredi
 from graphiti_pkm.capabilities.forget.trace import RemovalContext, words_of_claim
 from graphiti_pkm.capabilities.forget.words import words_in
 from graphiti_pkm.core.facts.known_from import known_without
+from graphiti_pkm.core.model.document_records import Document, DocumentTexts
 from graphiti_pkm.core.model.name_forms import identifier_words
 from graphiti_pkm.core.model.records import (
     Deletions,
@@ -54,6 +56,10 @@ class Material:
     person: frozenset[str]
     reasons: Mapping[str, str]
     mode: EpisodesMode
+    holding: Sequence[Document] = ()
+    """Documents of which a section loses words."""
+    named: Sequence[Document] = ()
+    """Others whose name, path or front matter has such words."""
     around: RemovalContext = field(default_factory=RemovalContext)
 
 
@@ -97,6 +103,7 @@ class ForgetPlan:
             (self.removed or self._titles or self.gone or self.entities or self.reworded or self.reasons)
             or (self.relations or self.sagas or self.material.target.non_sentences.members or self._metadata)
             or self._qualities
+            or self._lost_texts
             or (
                 derived.names
                 or derived.older
@@ -159,6 +166,30 @@ class ForgetPlan:
         said = self.material.target.non_sentences.qualities | self.derived.reviews
         return set(said) - {entity.uuid for entity in self.entities}
 
+    @cached_property
+    def _documents(self) -> list[tuple[Document, DocumentTexts]]:
+        """Documents that lose words, and what is left: front matter has no sentences, so it stays or goes whole."""
+        material = self.material
+
+        def left(text: str, *, is_near: bool = False) -> str:
+            goes = self.states_or_suggests if is_near else self.says
+            is_said = goes(text) or material.around.vanished.covers_elsewhere(text)
+            return FORGOTTEN if text and (is_said or material.target.forms.found(text)) else text
+
+        found = []
+        for one in (*material.holding, *material.named):
+            is_near = one in material.holding
+            front = one.front if left(one.front, is_near=is_near) == one.front else ""
+            texts = DocumentTexts(uuid=one.uuid, name=left(one.name), path=left(one.path), front=front)
+            if is_near or _texts_lost(one, texts):
+                found.append((one, texts))
+        return found
+
+    @property
+    def _lost_texts(self) -> int:
+        """How many texts about documents go."""
+        return sum(_texts_lost(*both) for both in self._documents)
+
     def counts(self) -> dict[str, int]:
         """Counts by kind, without zeros."""
         deletes = self.material.mode == "delete"
@@ -173,7 +204,7 @@ class ForgetPlan:
             "types": sum(self._loses_type(one) for one in self.reworded),
             "relations": self.relations,
             "sagas": len(self.sagas),
-            "metadata": len(self._metadata),
+            "metadata": len(self._metadata) + self._lost_texts,
             "aliases": len(self.derived.aliases),
             "reasons": len(self.reasons) + len(self._qualities),
             "journal": self._in_journal,
@@ -233,9 +264,14 @@ class ForgetPlan:
                 members=tuple(sorted(material.target.non_sentences.members)),
                 metadata=tuple(sorted(self._metadata | (set() if deletes else losing))),
                 qualities=tuple(sorted(self._qualities)),
+                documents=tuple(left for _, left in self._documents),
             ),
             jobs=(EraseJob(),),
         )
+
+
+def _texts_lost(document: Document, left: DocumentTexts) -> int:
+    return sum(getattr(document, name) != getattr(left, name) for name in ("name", "path", "front"))
 
 
 def plan_forgetting(material: Material) -> ForgetPlan:

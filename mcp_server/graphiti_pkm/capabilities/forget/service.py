@@ -40,6 +40,7 @@ from graphiti_pkm.storage.erasing import Erasing
 _MOST_ENTITIES = 10_000
 _MOST_PASSAGES = 25_000
 _MOST_REASONS = 10_000
+_MOST_DOCUMENTS = 100_000
 _AT_ONCE = 100
 """Episodes whose facts are read together."""
 _SHOWN = 50
@@ -277,9 +278,15 @@ class Forgetting:
         entities |= {
             one.uuid: one for one in await self._graph.records.get_entities(sorted(others - entities.keys()), groups)
         }
+        named = {*target.non_sentences.documents, *(held.uuid for held in trace.of("document"))}
+        losing = [one.episode.uuid for one in redactions if one.gone]
+        holding = await self._graph.documents.holding(losing, groups, _MOST_DOCUMENTS)
+        named -= {one.uuid for one in holding}
         return Material(
             target=target,
             redactions=redactions,
+            holding=holding,
+            named=await self._graph.documents.documents(sorted(named), groups),
             unsaid=unsaid,
             facts=facts,
             mentioned=mentioned,

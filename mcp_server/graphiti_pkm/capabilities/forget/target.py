@@ -308,6 +308,7 @@ class ForgetTargets:
             sagas=[one for listed in found for one in listed if one.uuid in look.sagas],
             metadata=frozenset(look.metadata),
             qualities=frozenset(look.qualities),
+            documents=frozenset(look.documents),
             members=frozenset(look.members),
         )
 

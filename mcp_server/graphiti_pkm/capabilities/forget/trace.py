@@ -30,6 +30,7 @@ DerivedKind = Literal[
     "relation",
     "reason",
     "review",
+    "document",
     "answer",
     "message",
     "note",
@@ -256,6 +257,7 @@ def _texts_of(intent: WriteIntent) -> Iterator[DerivedText]:
         if change.reason:
             yield DerivedText("reason", change.uuid, change.reason)
     yield from _reviews_of(intent)
+    yield from _documents_of(intent)
     for saga in intent.sagas:
         yield DerivedText("saga", saga.uuid, f"{saga.name}. {saga.summary}")
     for community in intent.communities or ():
@@ -294,6 +296,12 @@ def _reviews_of(intent: WriteIntent) -> Iterator[DerivedText]:
     for quality in intent.qualities:
         for name in QUALITY_TEXTS:
             yield DerivedText("review", quality.uuid, getattr(quality, name) or "")
+
+
+def _documents_of(intent: WriteIntent) -> Iterator[DerivedText]:
+    for document in intent.documents:
+        for text in (document.name, document.path, document.front):
+            yield DerivedText("document", document.uuid, text)
 
 
 _OF_THE_SERVER = frozenset(

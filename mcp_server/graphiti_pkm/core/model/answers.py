@@ -399,6 +399,20 @@ class FactResponse(Answer):
     """The fact that took its place, as a sentence."""
 
 
+class DocumentPart(Answer):
+    """Where a text stands in a document that was ingested; offsets in the whole of it."""
+
+    document: str
+    version: int
+    superseded: bool | None = None
+    """True: there is a later version."""
+    path: str
+    paragraph: int
+    """From 1."""
+    start: int
+    end: int
+
+
 class SourceView(Answer):
     """A part of an episode that says a fact: ``content[start:end]``, word for word."""
 
@@ -423,6 +437,8 @@ class SourceView(Answer):
     """What the fact said before it was corrected, if these are the words behind that."""
     redacted: bool | None = None
     """True where words of the episode were forgotten."""
+    document: DocumentPart | None = None
+    """If the episode is a section of one."""
     score: float | None = None
 
 

@@ -546,7 +546,7 @@ class WriteKind(StrEnum):
     JOB = "job"
 
 
-ADDING = frozenset({WriteKind.ADD_MEMORY, WriteKind.MIGRATE})
+ADDING = frozenset({WriteKind.ADD_MEMORY, WriteKind.INGEST, WriteKind.MIGRATE})
 """Kinds of writes whose episodes have receipts in the journal."""
 
 

@@ -16,6 +16,7 @@ from graphiti_pkm.capabilities.remember.capability import CAPABILITY as REMEMBER
 from graphiti_pkm.capabilities.sagas.capability import CAPABILITY as SAGAS
 from graphiti_pkm.capabilities.scratch.capability import CAPABILITY as SCRATCH
 from graphiti_pkm.capabilities.search.capability import CAPABILITY as SEARCH
+from graphiti_pkm.capabilities.sources.capability import CAPABILITY as SOURCES
 from graphiti_pkm.capabilities.staging.capability import CAPABILITY as STAGING
 from graphiti_pkm.capabilities.status.capability import CAPABILITY as STATUS
 from graphiti_pkm.core.model.access import TIERS, Tier
@@ -27,7 +28,7 @@ from graphiti_pkm.toolkit.tool import ToolSpec
 
 CAPABILITIES: tuple[Capability, ...] = (
     *(REMEMBER, SEARCH, EXPLORE, EXTRACTION, SAGAS, HISTORY, FORGET, STATUS),
-    *(COMPAT, PROJECTS, CURATION, STAGING, SCRATCH),
+    *(COMPAT, PROJECTS, CURATION, SOURCES, STAGING, SCRATCH),
 )
 """In the order in which tools are listed and services are built; each may use the services of earlier ones."""
 
@@ -37,7 +38,7 @@ _TOOLSET_DESCRIPTIONS = {
     "compat": "The tools of mcp-neo4j-memory: entities with observations, and relations, by exact names.",
     "reference": "The tools of the reference memory server, which have names of other toolsets: not beside them.",
     "projects": "Texts in projects: write entries, find them by meaning or by what they mention, see what matters.",
-    "curation": "Keep a memory good: flag entities for review, say how sure they are, find likely duplicates.",
+    "curation": "Keep a memory good: flag entities, say how sure they are, find likely duplicates, quote documents.",
     "reasoning": "Scratch graphs: transient graphs to think with, apart from memory, addressed by labels.",
 }
 """What each toolset is for, in the order in which clients list them."""

@@ -80,7 +80,7 @@ def _check_writes(connection: sqlite3.Connection) -> None:
             raise ValueError("only a write that was set aside has a reason, and it always has one")
         if not isinstance(json.loads(answer), dict):
             raise TypeError("an answer is of another type")
-        if intent.kind is WriteKind.ADD_MEMORY and not request_hash and answer != "{}":
+        if intent.kind in ADDING and not request_hash and answer != "{}":
             raise ValueError("forgetting takes the answer out together with the hash of the request")
         vectors.check(row, json.loads(content[1]))
         receipts.add(row, is_failed=state == "failed", is_redacted=not request_hash)

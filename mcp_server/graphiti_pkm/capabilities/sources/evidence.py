@@ -1,0 +1,245 @@
+"""``add_evidence`` and ``get_entity_sources``."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from uuid import UUID, uuid4, uuid5
+
+from graphiti_pkm.capabilities.sources.layout import MOST_SECTIONS
+from graphiti_pkm.capabilities.sources.models import EntitySourcesResponse, EvidenceResponse, EvidenceView
+from graphiti_pkm.capabilities.sources.requests import AddEvidence, ContextMode, GetEntitySources
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.identity.uuids import unknown
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.document_records import Document, Instance, Placed, Section
+from graphiti_pkm.core.model.documents import InstanceRow
+from graphiti_pkm.core.model.passages import MOST_PASSAGES
+from graphiti_pkm.core.model.queries import Window
+from graphiti_pkm.core.model.records import Passage, WriteIntent, WriteKind
+from graphiti_pkm.core.model.redaction import FORGOTTEN
+from graphiti_pkm.core.model.request_checks import check_text
+from graphiti_pkm.core.reading.paging import EVIDENCE, budget, fit
+from graphiti_pkm.core.reading.reader import Reader
+from graphiti_pkm.core.reading.views import clipped, item_sizes
+from graphiti_pkm.core.waiting import in_thread
+from graphiti_pkm.errors import InvalidInput, NotAllowed, NotFound
+from graphiti_pkm.storage.commit import Committer
+
+_NAME = 200
+_CHARS = 2_000
+"""Of a context; of a longer one what is around the quote is shown."""
+_EVIDENCE = UUID("7d1c1f0e-4b0b-5a5c-9d57-3a7a6f2d8b11")
+"""Under it the uuids of quotes are derived, so that the same quote again is the same record."""
+_WORD = re.compile(r"\S+")
+_LINE_BREAK = re.compile(r"[\r\n]")
+
+
+class Evidence(Reader):
+    """Places quotes in documents and reads them with what is around them."""
+
+    def __init__(self, context: Context, groups: Groups, committer: Committer) -> None:
+        super().__init__(context, groups)
+        self._committer = committer
+
+    async def add_evidence(self, caller: Caller, request: AddEvidence) -> EvidenceResponse:
+        """Raises InvalidInput, NotFound: nothing was stored."""
+        if caller.read_only:
+            raise NotAllowed("This connection may only read. Nothing was stored.")
+        check_text(request.quote, "quote")
+        anchor = await self._anchor(caller, request.entity_uuid, None)
+        if anchor.entity is None:
+            raise unknown("entity", anchor.asked)
+        group = anchor.entity.group_id
+        async with self._context.locks.hold(group):
+            await self._committer.catch_up(group)
+            found = await self._graph.records.get_entities([anchor.uuid], [group])
+            if not found:
+                raise unknown("entity", anchor.asked)
+            entity = found[0]
+            document, section, own = await self._paragraph(request, group)
+            (episode,) = await self._graph.records.get_episodes([section.episode_uuid], [group])
+            around = (own[0].start, own[-1].end)
+            place = await in_thread(located, episode.content, around, request.quote)
+            if place is None:
+                raise InvalidInput(
+                    f"The quote is not in paragraph {request.paragraph} of {request.document!a} word for word; only "
+                    f"white space may differ. Nothing was stored. get_episodes with {episode.uuid} shows the section."
+                )
+            held = [one for one in own if one.start < place[1] and place[0] < one.end]
+            at = await self._committer.time(group, self._context.now())
+            instance = _instance(entity.uuid, document, held, place).model_copy(
+                update={"group_id": group, "created_at": at}
+            )
+            await self._committer.commit(
+                WriteIntent(
+                    uuid=str(uuid4()),
+                    group_id=group,
+                    kind=WriteKind.ADD_EVIDENCE,
+                    recorded_at=at,
+                    origin=caller.origin(),
+                    instances=(instance,),
+                ),
+                {},
+            )
+        placed = Placed(document=document, is_present=True, paragraph=section.paragraph, start=section.start)
+        row = InstanceRow(instance=instance, placed=placed, first=held[0], last=held[-1], around=around)
+        view = _view(row, episode.content, "paragraph")
+        name = clipped(entity.name, _NAME)
+        return EvidenceResponse(
+            message=f"Evidence of {name!r}: {view.source_id}, sentence {view.sentence}.",
+            entity=name,
+            entity_uuid=entity.uuid,
+            group_id=self._groups.public(group),
+            **dict(view),
+        )
+
+    async def _paragraph(self, request: AddEvidence, group: str) -> tuple[Document, Section, list[Passage]]:
+        """The present version of a document, a section of it, and the passages of one paragraph. Raises NotFound."""
+        document = await self._graph.documents.present(group, request.document)
+        if document is None:
+            raise NotFound(
+                f"There is no document {request.document!a} beside this entity. Nothing was stored. The titles of its "
+                "sections in search_episodes begin with its name."
+            )
+        sections = await self._graph.documents.sections(document.uuid, group, MOST_SECTIONS + 1)
+        before = [one for one in sections if one.paragraph <= request.paragraph]
+        if before:
+            section = before[-1]
+            passages = await self._graph.episodes.passages(
+                section.episode_uuid, without_vector=False, limit=MOST_PASSAGES
+            )
+            own = [one for one in passages if section.paragraph + one.paragraph == request.paragraph]
+            if own:
+                return document, section, own
+        raise NotFound(
+            f"There is no paragraph {request.paragraph} in {request.document!a}, or its words were forgotten. Nothing "
+            "was stored."
+        )
+
+    async def get_entity_sources(self, caller: Caller, request: GetEntitySources) -> EntitySourcesResponse:
+        """The newest document first, then by place in it."""
+        anchor = await self._anchor(caller, request.entity_uuid, None)
+        groups = anchor.group_ids
+        start = self._start(caller, request, request.cursor, entity_uuid=anchor.uuid)
+        page = await self._graph.documents.instances(
+            anchor.uuid, groups, Window(limit=request.limit + 1, after=start.after), start.recorded_until
+        )
+        rows = page.rows[: request.limit]
+        contents = await self._contents(rows, groups)
+        views = await in_thread(
+            lambda: [_view(row, contents.get(row.instance.episode_uuid, ""), request.mode) for row in rows]
+        )
+        kept = fit(item_sizes(views, groups), budget((EVIDENCE, request.limit)))
+        more = kept < len(page.rows)
+        name = clipped(anchor.entity.name, _NAME) if anchor.entity else None
+        return EntitySourcesResponse(
+            message=_message(name, kept, page.total, anchor.unknown),
+            total=page.total,
+            returned=kept,
+            truncated=more,
+            next_cursor=await self._next(start, page.keys[kept - 1] if more else None, groups),
+            scope=await self._scope(caller, groups, empty=not page.total),
+            entity=name,
+            entity_uuid=anchor.entity.uuid if anchor.entity else None,
+            sources=views[:kept],
+        )
+
+    async def _contents(self, rows: Sequence[InstanceRow], groups: Sequence[str]) -> Mapping[str, str]:
+        uuids = list(dict.fromkeys(row.instance.episode_uuid for row in rows))
+        return {one.uuid: one.content for one in await self._graph.records.get_episodes(uuids, groups)}
+
+
+def located(content: str, around: tuple[int, int], quote: str) -> tuple[int, int] | None:
+    """Where a quote stands in a paragraph, word for word but for white space; the first place.
+
+    The marks with which lines of a quotation begin are no words.
+    """
+    wanted = " ".join(word for _, word in _words(quote, 0, len(quote)))
+    starts, joined, words, length = list[int](), list[int](), list[str](), 0
+    for start, word in _words(content, *around):
+        starts.append(start)
+        joined.append(length)
+        words.append(word)
+        length += len(word) + 1
+    found = " ".join(words).find(wanted) if wanted else -1
+    if found < 0:
+        return None
+
+    def at(place: int) -> int:
+        word = bisect_right(joined, place) - 1
+        return starts[word] + place - joined[word]
+
+    return at(found), at(found + len(wanted) - 1) + 1
+
+
+def _words(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
+    """The words with their places."""
+    before, begins_line = start, True
+    for found in _WORD.finditer(text, start, end):
+        begins_line = begins_line or _LINE_BREAK.search(text, before, found.start()) is not None
+        word = found[0].lstrip(">") if begins_line else found[0]
+        if word:
+            yield found.end() - len(word), word
+            begins_line = False
+        before = found.end()
+
+
+def _instance(entity_uuid: str, document: Document, held: Sequence[Passage], place: tuple[int, int]) -> Instance:
+    first, last = max(place[0] - held[0].start, 0), min(place[1], held[-1].end) - held[-1].start
+    key = " ".join((entity_uuid, document.uuid, held[0].uuid, str(first), held[-1].uuid, str(last)))
+    return Instance(
+        uuid=str(uuid5(_EVIDENCE, key)),
+        group_id=document.group_id,
+        entity_uuid=entity_uuid,
+        document_uuid=document.uuid,
+        episode_uuid=held[0].episode_uuid,
+        passages=tuple(one.uuid for one in held),
+        first=first,
+        last=last,
+        created_at=document.created_at,
+    )
+
+
+def _view(row: InstanceRow, content: str, mode: ContextMode) -> EvidenceView:
+    placed, document = row.placed, row.placed.document
+    start, end = row.first.start + row.instance.first, row.last.start + row.instance.last
+    paragraph = placed.paragraph + row.first.paragraph
+    around = {"quote": (start, end), "paragraph": row.around, "section": (0, len(content))}[mode]
+    shown = _window(around, (start, end))
+    has_context = mode != "quote"
+    return EvidenceView(
+        evidence_uuid=row.instance.uuid,
+        quote=content[start:end],
+        source_id=f"{document.name}_p{paragraph}",
+        document=document.name,
+        version=document.version,
+        superseded=None if placed.is_present else True,
+        path=document.path,
+        paragraph=paragraph,
+        sentence=row.first.sentence,
+        start=placed.start + start,
+        end=placed.start + end,
+        context=content[slice(*shown)] if has_context else None,
+        context_start=placed.start + shown[0] if has_context else None,
+        context_end=placed.start + shown[1] if has_context else None,
+        cut=True if has_context and shown != around else None,
+        redacted=True if FORGOTTEN in content else None,
+        episode_uuid=row.instance.episode_uuid,
+    )
+
+
+def _window(around: tuple[int, int], quote: tuple[int, int]) -> tuple[int, int]:
+    """The context, or of a long one a part that holds the beginning of the quote."""
+    if around[1] - around[0] <= _CHARS:
+        return around
+    start = max(around[0], min(quote[0] - _CHARS // 4, around[1] - _CHARS))
+    return start, start + _CHARS
+
+
+def _message(name: str | None, kept: int, total: int, unknown_: str) -> str:
+    if name is None:
+        return f"No sources: {unknown_}"
+    if not total:
+        return f"No quote from a document is evidence of {name!r} yet."
+    return f"{kept} of {total} quotes that are evidence of {name!r}, the newest document first."

@@ -1,0 +1,348 @@
+"""Ingests files: one write for each document, with all its sections, embedded in batches before any lock is taken."""
+
+import hashlib
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+from uuid import uuid4
+
+from graphiti_pkm.capabilities.remember.write_plan import extract_job
+from graphiti_pkm.capabilities.sources.files import SourceFile, read_file
+from graphiti_pkm.capabilities.sources.layout import MOST_SECTIONS, Layout, Part, divide
+from graphiti_pkm.capabilities.sources.names import LONGEST_NAME
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.identity.known_names import KnownNames, NameBooks
+from graphiti_pkm.core.identity.persons import Persons
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.document_records import Document, Section
+from graphiti_pkm.core.model.passages import without_left_out
+from graphiti_pkm.core.model.records import (
+    EmbedPassagesJob,
+    Episode,
+    Mention,
+    Passage,
+    Vector,
+    Vectors,
+    WriteIntent,
+    WriteKind,
+)
+from graphiti_pkm.core.model.request_checks import check_text
+from graphiti_pkm.core.model.times import parse_instant
+from graphiti_pkm.core.waiting import in_thread
+from graphiti_pkm.errors import InvalidInput, NotAllowed, PkmError, Unavailable
+from graphiti_pkm.storage.commit import Committer
+
+_BATCH = 1_000
+"""Sentences that are embedded together, from as many documents as it takes; so many are held in memory."""
+_DOCUMENTS = 100
+"""Documents that are held at most, however short."""
+_AT_ONCE = 256
+"""Sentences that the model is given at a time."""
+_EPISODES = 200
+"""Episodes that are read at a time."""
+
+Outcome = Literal["new", "changed", "moved", "unchanged", "failed"]
+
+
+@dataclass(frozen=True)
+class Given:
+    """A file, and what its document is to be called."""
+
+    path: Path
+    name: str
+
+
+@dataclass(frozen=True)
+class Ingested:
+    """What came of a file."""
+
+    name: str
+    outcome: Outcome
+    version: int = 0
+    sections: int = 0
+    new_sections: int = 0
+    sentences: int = 0
+    """Of the new sections."""
+    reason: str | None = None
+    """Why nothing of it was stored."""
+
+
+@dataclass(frozen=True)
+class _Read:
+    name: str
+    file: SourceFile
+    layout: Layout
+    digest: str
+
+    def text_of(self, part: Part) -> str:
+        return self.file.text[part.start : part.end]
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What the memory has of a document."""
+
+    present: Document | None
+    is_same: bool
+    """Whether the present version has the text that was read."""
+    episodes: Mapping[str, str]
+    """Episodes of sections that can be shared, by their text."""
+
+    @property
+    def version(self) -> int:
+        """0: there is none."""
+        return self.present.version if self.present else 0
+
+    def is_unchanged(self, path: str) -> bool:
+        """Whether nothing is to be done."""
+        return self.is_same and self.present is not None and self.present.path == path
+
+
+class Ingesting:
+    """Reads files one by one, so that as much is in memory as one batch needs."""
+
+    def __init__(self, context: Context, groups: Groups, committer: Committer) -> None:
+        self._context = context
+        self._graph = context.graph
+        self._groups = groups
+        self._committer = committer
+        self._persons = Persons(context.graph, context.settings)
+        self._books = NameBooks(context.graph)
+
+    async def ingest(
+        self, caller: Caller, files: Sequence[Given], root: Path, group_id: str | None, *, is_read: bool = False
+    ) -> AsyncIterator[Ingested]:
+        """What came of each file, in an order of its own; a file that cannot be read does not stop the others.
+
+        ``is_read``: whether a model is to read the new sections.
+
+        Raises:
+            InvalidInput: a name is blank, too long or given twice; nothing was read.
+        """
+        if caller.read_only:
+            raise NotAllowed("This connection may only read. Nothing was stored.")
+        group = self._groups.one(caller, group_id)
+        _check_names(files)
+        batch: list[tuple[_Read, list[str]]] = []
+        for given in files:
+            try:
+                read = await in_thread(_read, given, root)
+                known = await self._known(read, group)
+            except PkmError as error:
+                yield Ingested(given.name, "failed", reason=error.message)
+                continue
+            if known.is_unchanged(read.file.path):
+                yield Ingested(read.name, "unchanged", known.version)
+                continue
+            batch.append((read, [] if known.is_same else _sentences(read, known)))
+            if len(batch) >= _DOCUMENTS or sum(len(sentences) for _, sentences in batch) >= _BATCH:
+                async for done in self._store(caller, batch, group, is_read=is_read):
+                    yield done
+                batch = []
+        async for done in self._store(caller, batch, group, is_read=is_read):
+            yield done
+
+    async def _store(
+        self, caller: Caller, batch: Sequence[tuple[_Read, list[str]]], group: str, *, is_read: bool
+    ) -> AsyncIterator[Ingested]:
+        vectors = await self._embedded(dict.fromkeys(one for _, sentences in batch for one in sentences))
+        for read, _ in batch:
+            try:
+                yield await self._commit(caller, read, group, vectors, is_read=is_read)
+            except PkmError as error:
+                yield Ingested(read.name, "failed", reason=error.message)
+
+    async def _embedded(self, texts: Iterable[str]) -> dict[str, Vector]:
+        """Vectors by text; none if no model answers, and then a job makes them later."""
+        listed = sorted(texts, key=len)  # texts of one length are the fastest together
+        vectors: dict[str, Vector] = {}
+        try:
+            for place in range(0, len(listed), _AT_ONCE):
+                part = listed[place : place + _AT_ONCE]
+                vectors.update(zip(part, await self._context.embedder.embed(part), strict=True))
+        except Unavailable:
+            return {}
+        return vectors
+
+    async def _known(self, read: _Read, group: str) -> _Known:
+        present = await self._graph.documents.present(group, read.name)
+        is_same = present is not None and present.digest == read.digest
+        same = None if is_same else await self._graph.documents.with_digest(group, read.digest)
+        episodes: dict[str, str] = {}
+        for document in (present, same):
+            if document is not None and not is_same:
+                episodes |= await self._texts(document)
+        return _Known(present, is_same, episodes)
+
+    async def _texts(self, document: Document) -> dict[str, str]:
+        """The sections of a document by their texts; only the newest bears a text that occurs twice."""
+        sections = await self._graph.documents.sections(document.uuid, document.group_id, MOST_SECTIONS + 1)
+        uuids = [section.episode_uuid for section in sections]
+        found: dict[str, str] = {}
+        for place in range(0, len(uuids), _EPISODES):
+            part = await self._graph.records.get_episodes(uuids[place : place + _EPISODES], [document.group_id])
+            found.update((one.content, one.uuid) for one in part)
+        return found
+
+    async def _commit(
+        self, caller: Caller, read: _Read, group: str, vectors: Mapping[str, Vector], *, is_read: bool
+    ) -> Ingested:
+        """Raises as ``Committer.commit``."""
+        async with self._context.locks.hold(group):
+            await self._committer.catch_up(group)
+            known = await self._known(read, group)
+            present, path = known.present, read.file.path
+            if known.is_unchanged(path):
+                return Ingested(read.name, "unchanged", known.version)
+            at = await self._committer.time(group, self._context.now())
+            intent = WriteIntent(
+                uuid=str(uuid4()),
+                group_id=group,
+                kind=WriteKind.INGEST,
+                recorded_at=at,
+                origin=caller.origin("document"),
+            )
+            if present is not None and known.is_same:
+                moved = present.model_copy(update={"path": path})
+                await self._committer.commit(intent.model_copy(update={"documents": (moved,)}), {}, read.digest)
+                return Ingested(read.name, "moved", present.version)
+            document = Document(
+                uuid=str(uuid4()),
+                group_id=group,
+                name=read.name,
+                path=path,
+                version=known.version + 1,
+                digest=read.digest,
+                front=read.layout.front,
+                created_at=at,
+            )
+            told_at = _told_at(read.layout, self._context) or at
+            names = await self._books.of(group)
+            plan = await in_thread(_plan, read, document, dict(known.episodes), told_at, names, vectors)
+            job_for = self._persons.account_name(caller)
+            intent = plan.added_to(intent)
+            if is_read:
+                jobs = tuple(extract_job({}, one.uuid, job_for) for one in intent.episodes)
+                intent = intent.model_copy(update={"extractions": jobs})
+            await self._committer.commit(intent, plan.vectors, read.digest)
+        return Ingested(
+            read.name,
+            "changed" if present else "new",
+            document.version,
+            sections=len(plan.sections),
+            new_sections=len(plan.episodes),
+            sentences=len(plan.passages),
+        )
+
+
+@dataclass(frozen=True)
+class _Plan:
+    document: Document
+    sections: Sequence[Section]
+    episodes: Sequence[Episode]
+    passages: Sequence[Passage]
+    mentions: Sequence[Mention]
+    vectors: Vectors
+
+    def added_to(self, intent: WriteIntent) -> WriteIntent:
+        """The write with all of it; a job embeds what has no vector although there is a model."""
+        without = {one.episode_uuid for one in self.passages if one.uuid not in self.vectors}
+        jobs = [EmbedPassagesJob(episode_uuid=uuid) for uuid in sorted(without)] if self.vectors else []
+        return intent.model_copy(
+            update={
+                "episodes": tuple(self.episodes),
+                "mentions": tuple(self.mentions),
+                "passages": tuple(self.passages),
+                "documents": (self.document,),
+                "sections": tuple(self.sections),
+                "jobs": tuple(jobs),
+            }
+        )
+
+
+def _plan(
+    read: _Read,
+    document: Document,
+    shared: dict[str, str],
+    told_at: datetime,
+    names: KnownNames,
+    vectors: Mapping[str, Vector],
+) -> _Plan:
+    """Pure but for uuids. ``shared`` loses what is used: an episode is one section of a document."""
+    plan = _Plan(document, [], [], [], [], {})
+    sections, episodes, passages, mentions = [], [], [], []
+    for place, part in enumerate(read.layout.parts):
+        text = read.text_of(part)
+        uuid = shared.pop(text, None)
+        if uuid is None:
+            uuid = str(uuid4())
+            episodes.append(_episode(uuid, document, part, text, told_at))
+            own = [Passage(uuid=str(uuid4()), episode_uuid=uuid, **span.model_dump()) for span in part.spans]
+            passages += own
+            embedded = without_left_out(text)
+            plan.vectors.update(
+                (one.uuid, vectors[sentence]) for one in own if (sentence := embedded[one.start : one.end]) in vectors
+            )
+            mentions += [
+                Mention(uuid=str(uuid4()), episode_uuid=uuid, entity_uuid=entity, created_at=document.created_at)
+                for entity in sorted(names.mentioned(text))
+            ]
+        sections.append(Section(document_uuid=document.uuid, place=place, episode_uuid=uuid, paragraph=part.paragraph))
+    return replace(plan, sections=sections, episodes=episodes, passages=passages, mentions=mentions)
+
+
+def _episode(uuid: str, document: Document, part: Part, text: str, told_at: datetime) -> Episode:
+    return Episode(
+        uuid=uuid,
+        group_id=document.group_id,
+        name=f"{document.name}: {part.title}" if part.title else document.name,
+        content=text,
+        source_description=f"document {document.name}",
+        valid_at=told_at,
+        created_at=document.created_at,
+    )
+
+
+def _read(given: Given, root: Path) -> _Read:
+    """Raises InvalidInput, NotFound: nothing of the file was stored."""
+    file = read_file(given.path, root)
+    layout = divide(file.text, file.kind)
+    if not any(part.spans for part in layout.parts):
+        raise InvalidInput(f"{given.path} contains no text. Nothing of it was stored.")
+    return _Read(given.name, file, layout, hashlib.sha256(file.text.encode()).hexdigest())
+
+
+def _sentences(read: _Read, known: _Known) -> list[str]:
+    """What has to be embedded: the sentences of sections that the memory does not have."""
+    new = ((part, read.text_of(part)) for part in read.layout.parts)
+    return [
+        embedded[span.start : span.end]
+        for part, text in new
+        if text not in known.episodes
+        for embedded in [without_left_out(text)]
+        for span in part.spans
+    ]
+
+
+def _told_at(layout: Layout, context: Context) -> datetime | None:
+    """The date in the front matter, if there is one that can be read."""
+    text = layout.fields.get("date")
+    try:
+        return None if text is None else parse_instant(text, context.settings.zone)
+    except InvalidInput:
+        return None
+
+
+def _check_names(files: Sequence[Given]) -> None:
+    """Raises InvalidInput."""
+    names = [one.name for one in files]
+    for name in names:
+        check_text(name, "name")
+        if name != " ".join(name.split()) or not 0 < len(name) <= LONGEST_NAME:
+            raise InvalidInput(f"A document's name needs 1 to {LONGEST_NAME} characters on one line: {name!a}.")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InvalidInput(f"Two files would be the document {twice[0]!a}; ingest them with different names.")

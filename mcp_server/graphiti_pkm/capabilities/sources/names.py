@@ -1,0 +1,3 @@
+"""Names of documents."""
+
+LONGEST_NAME = 100

@@ -1,0 +1,33 @@
+"""What the tools of this capability are asked; the descriptions of fields are prompts."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from graphiti_pkm.capabilities.sources.names import LONGEST_NAME
+from graphiti_pkm.core.model.requests import PER_PAGE, Request
+from graphiti_pkm.core.reading import paging
+from graphiti_pkm.toolkit.parameters import Cursor, EntityUuid
+
+MAX_QUOTE = 2_000
+ContextMode = Literal["quote", "paragraph", "section"]
+
+
+class AddEvidence(Request):
+    entity_uuid: EntityUuid
+    quote: Annotated[
+        str, Field(min_length=1, max_length=MAX_QUOTE, description="word for word; only white space may differ")
+    ]
+    document: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, description="its exact name")]
+    paragraph: Annotated[
+        int, Field(ge=1, le=1_000_000, description="number in the document, from 1; a list or table counts as one")
+    ]
+
+
+class GetEntitySources(Request):
+    choices = frozenset({"mode"})
+
+    entity_uuid: EntityUuid
+    mode: Annotated[ContextMode, Field(description="what is shown around each quote; quote: nothing")] = "paragraph"
+    limit: Annotated[int, Field(ge=1, le=paging.EVIDENCE.maximum), PER_PAGE] = paging.EVIDENCE.default
+    cursor: Cursor = None

@@ -1,0 +1,34 @@
+"""The tools over documents. Their docstrings are prompts."""
+
+from typing import TYPE_CHECKING
+
+from graphiti_pkm.capabilities.sources.models import EntitySourcesResponse, EvidenceResponse
+from graphiti_pkm.capabilities.sources.requests import AddEvidence, GetEntitySources
+from graphiti_pkm.toolkit.call import Call
+from graphiti_pkm.toolkit.services import ServiceKey
+
+if TYPE_CHECKING:  # services are loaded after the tools are listed
+    from graphiti_pkm.capabilities.sources.evidence import Evidence
+    from graphiti_pkm.capabilities.sources.ingesting import Ingesting
+
+EVIDENCE: ServiceKey["Evidence"] = ServiceKey("evidence")
+INGESTING: ServiceKey["Ingesting"] = ServiceKey("ingesting")
+
+
+async def add_evidence(call: Call, request: AddEvidence) -> EvidenceResponse:
+    """Keep a quote from an ingested document as evidence of an entity, with its exact place.
+
+    Use after reading a section of a document, for what supports an entity; to store what a text says use add_memory
+    instead. The present version of the document is quoted; later versions leave the quote as it is. A quote that is not
+    in that paragraph word for word is refused. The same quote again changes nothing.
+    """
+    return await call.services[EVIDENCE].add_evidence(call.caller, request)
+
+
+async def get_entity_sources(call: Call, request: GetEntitySources) -> EntitySourcesResponse:
+    """Get the quotes from documents that are evidence of an entity: document, paragraph, offsets and what is around.
+
+    Use to show where something is written; for the words behind one fact use get_fact_sources instead. The newest
+    document comes first, then as they stand in it; superseded marks quotes from earlier versions.
+    """
+    return await call.services[EVIDENCE].get_entity_sources(call.caller, request)

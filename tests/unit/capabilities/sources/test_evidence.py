@@ -1,0 +1,193 @@
+"""Quotes as evidence: found word for word, shown at their place, and left as they are by later versions."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+from tests.worlds.sources_world import SourcesWorld
+
+from graphiti_pkm.capabilities.sources.evidence import located
+from graphiti_pkm.capabilities.sources.requests import AddEvidence
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.errors import InvalidCursor, InvalidInput, NotAllowed, NotFound
+
+GUIDE = """\
+---
+by: Anna
+---
+# Guide 🎉
+
+Tom runs the
+service. It is fast. It is small.
+
+> Quoted words
+> go on.
+
+## Storage
+
+One file. Tom owns it.
+"""
+
+
+async def begun(root: Path) -> SourcesWorld:
+    world = SourcesWorld(root)
+    await world.make("Tom", "Sarah")
+    await world.ingest(guide=GUIDE)
+    return world
+
+
+async def test_a_quote_is_kept_as_it_stands_with_its_place_in_the_document(tmp_path: Path) -> None:
+    world = await begun(tmp_path)
+    added = await world.add("Tom", " Tom runs\tthe service. It is fast. ", 2)
+    assert added.quote == "Tom runs the\nservice. It is fast."
+    assert GUIDE[added.start : added.end] == added.quote
+    assert (added.source_id, added.document, added.version, added.paragraph, added.sentence) == (
+        "guide_p2",
+        "guide",
+        1,
+        2,
+        0,
+    )
+    assert added.context == "Tom runs the\nservice. It is fast. It is small."
+    assert added.context == GUIDE[added.context_start : added.context_end]
+    (source,) = (await world.sources("Tom")).sources
+    assert dict(source) == {name: getattr(added, name) for name in dict(source)}
+    assert (await world.sources("Sarah")).total == 0
+
+
+async def test_sentences_count_from_0_and_marks_of_a_quotation_are_no_words(tmp_path: Path) -> None:
+    world = await begun(tmp_path)
+    assert (await world.add("Tom", "small", 2)).sentence == 2
+    assert (await world.add("Tom", "Quoted words go on.", 3)).quote == "Quoted words\n> go on."
+
+
+@pytest.mark.parametrize(
+    ("quote", "paragraph"),
+    [
+        ("Tom runs the Service.", 2),
+        ("Tom runs the service. It is small.", 2),
+        ("Tom runs", 5),
+        ("Anna", 1),
+        ("  ", 2),
+    ],
+)
+async def test_a_quote_that_is_not_there_word_for_word_is_refused(tmp_path: Path, quote: str, paragraph: int) -> None:
+    world = await begun(tmp_path)
+    with pytest.raises(InvalidInput, match="word for word"):
+        await world.add("Tom", quote, paragraph)
+    assert (await world.sources("Tom")).total == 0
+
+
+async def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
+    world = await begun(tmp_path)
+    with pytest.raises(NotFound, match="no paragraph 6"):
+        await world.add("Tom", "Tom", 6)
+    with pytest.raises(NotFound, match="no document 'other'"):
+        await world.add("Tom", "Tom", 1, document="other")
+    with pytest.raises(NotFound):
+        await world.add("00000000-0000-4000-8000-000000000000", "Tom", 2)
+    with pytest.raises(NotAllowed):
+        await world.add("Tom", "Tom", 2, caller=Caller(read_only=True, tier="reader"))
+    eve = Caller(principal="eve")
+    with pytest.raises(NotFound):
+        await world.add(world.entity("Tom").uuid, "Tom", 2, caller=eve)
+    await world.make("Eva", caller=eve)
+    with pytest.raises(NotFound, match="no document 'guide'"):
+        await world.add("Eva", "Tom", 2, caller=eve)
+
+
+@pytest.mark.parametrize("paragraph", [0, -1])
+def test_paragraphs_begin_with_1(paragraph: int) -> None:
+    with pytest.raises(ValidationError):
+        AddEvidence(entity_uuid="me", quote="Tom", document="guide", paragraph=paragraph)
+
+
+async def test_the_same_quote_again_is_the_same_evidence(tmp_path: Path) -> None:
+    world = await begun(tmp_path)
+    first = await world.add("Tom", "One file.", 5)
+    again = await world.add("Tom", "One  file.", 5)
+    assert again.evidence_uuid == first.evidence_uuid
+    assert (await world.sources("Tom")).total == 1
+
+
+async def test_a_later_version_leaves_a_quote_at_its_place_and_says_that_it_is_superseded(tmp_path: Path) -> None:
+    world = await begun(tmp_path)
+    old = await world.add("Tom", "Tom owns it.", 5)
+    edited = GUIDE.replace("One file. Tom", "New words before. One file. Tom").replace("# Guide", "# The guide")
+    await world.ingest(guide=edited)
+    new = await world.add("Tom", "Tom owns it.", 5)
+    first, second = (await world.sources("Tom")).sources
+    assert (first.version, first.superseded, first.start) == (2, None, new.start)
+    assert edited[first.start : first.end] == "Tom owns it."
+    assert (second.version, second.superseded, second.start) == (1, True, old.start)
+    assert GUIDE[second.start : second.end] == "Tom owns it."
+    with pytest.raises(InvalidInput):
+        await world.add("Tom", "a quote of no version", 5)
+
+
+async def test_a_mode_shows_nothing_the_paragraph_or_the_section_around(tmp_path: Path) -> None:
+    world = await begun(tmp_path)
+    await world.add("Tom", "It is fast.", 2)
+    (quote,) = (await world.sources("Tom", mode="quote")).sources
+    assert (quote.context, quote.context_start, quote.context_end) == (None, None, None)
+    (section,) = (await world.sources("Tom", mode="section")).sources
+    assert section.context == GUIDE[section.context_start : section.context_end]
+    assert section.context.startswith("# Guide 🎉")
+    assert section.context.endswith("> go on.\n\n")
+
+
+async def test_of_a_long_section_the_part_around_the_quote_is_shown(tmp_path: Path) -> None:
+    world = SourcesWorld(tmp_path)
+    await world.make("Tom")
+    text = "# Long\n\n" + "".join(f"Sentence number {number} of many. " for number in range(500))
+    await world.ingest(guide=text)
+    await world.add("Tom", "Sentence number 499 of many.", 2)
+    (source,) = (await world.sources("Tom", mode="section")).sources
+    assert source.cut
+    assert source.context is not None
+    assert source.context == text[source.context_start : source.context_end]
+    assert "Sentence number 499" in source.context
+    assert len(source.context) == 2_000
+
+
+async def test_pages_go_on_where_the_last_ended_and_leave_out_what_came_meanwhile(tmp_path: Path) -> None:
+    world = await begun(tmp_path)
+    for quote, paragraph in (("Tom owns it.", 5), ("It is small.", 2), ("Guide", 1)):
+        await world.add("Tom", quote, paragraph)
+    page = await world.sources("Tom", limit=2)
+    assert [one.paragraph for one in page.sources] == [1, 2]
+    assert (page.total, page.truncated) == (3, True)
+    await world.add("Tom", "One file.", 5)
+    rest = await world.sources("Tom", limit=2, cursor=page.next_cursor)
+    assert [one.quote for one in rest.sources] == ["Tom owns it."]
+    assert rest.next_cursor is None
+    with pytest.raises(InvalidCursor):
+        await world.sources("Tom", mode="quote", cursor=page.next_cursor)
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "found"),
+    [
+        ("a.b", "a.b", (0, 3)),
+        ("axb", "a.b", None),
+        ("one\r\n\ttwo", "one two", (0, 9)),
+        ("one> two", "one two", None),
+        ("one > two", "one two", None),
+        ("> one\n> > two\n>three", "one two  three", (2, 20)),
+        ("> one\n> two", "> one\n> two", (2, 11)),
+        ("", "one", None),
+        ("one", "  ", None),
+    ],
+)
+def test_white_space_alone_may_differ(text: str, quote: str, found: tuple[int, int] | None) -> None:
+    assert located(text, (0, len(text)), quote) == found
+
+
+def test_a_long_paragraph_of_one_word_is_searched_at_once() -> None:
+    text = "a " * 500_000
+    assert located(text, (0, len(text)), "a " * 999 + "b") is None
+
+
+def test_words_outside_of_the_paragraph_are_not_found() -> None:
+    assert located("one two one", (4, 7), "one") is None
+    assert located("one two one", (4, 11), "one") == (8, 11)
