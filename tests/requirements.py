@@ -23,6 +23,8 @@ ROWS: frozenset[str] = frozenset(
     + _rows("M-", range(6, 10), 13, 14, 40, range(70, 74), range(80, 98), 101)
     + _rows("C", 16, range(17, 23), 24, 25, 27, 28, 31, 41, range(43, 47), range(51, 57))
     + _rows("K-", range(1, 6), range(7, 12), 15, range(18, 23), range(24, 33), 48, 49, 50, 89, 90, 92, 95, 96)
+    + _rows("K-", 52, range(54, 58), range(59, 65), range(67, 70), 72, 93)  # documents
+    + _rows("T", range(97, 101))
     + _rows("E-", 11, 12, 14, 15, 32, 50, range(67, 74), 75, 94, 97)  # analyses
     + _rows("M-", range(1, 6), 10, 11, 12, range(15, 34))  # projects
     + _rows("M-", range(34, 40), range(41, 60))
@@ -510,6 +512,30 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
     "unit/capabilities/curation/test_similar.py": {
         "test_a_pair_above_the_threshold_is_flagged_once_with_its_similarity": "K-90",
         "test_names_alone_do_not_make_a_pair_nor_do_entities_of_other_types": "T90",
+    },
+    "unit/capabilities/sources/test_layout.py": {
+        "test_a_paragraph_is_a_block_and_is_numbered_from_1_without_the_front_matter": "K-52 K-67",
+        "test_offsets_hold_for_any_text": "T97",
+    },
+    "unit/capabilities/sources/test_files.py": {
+        "test_a_path_out_of_the_root_is_refused_and_not_opened": "T100",
+    },
+    "unit/capabilities/sources/test_ingesting.py": {
+        "test_an_edited_file_is_a_version_that_shares_the_sections_that_did_not_change": "T98",
+    },
+    "unit/capabilities/sources/test_evidence.py": {
+        "test_a_quote_is_kept_as_it_stands_with_its_place_in_the_document": "K-54 K-61",
+        "test_sentences_count_from_0_and_marks_of_a_quotation_are_no_words": "K-62",
+        "test_a_quote_that_is_not_there_word_for_word_is_refused": "K-60 T99 K-93",
+        "test_the_same_quote_again_is_the_same_evidence": "K-59",
+        "test_a_mode_shows_nothing_the_paragraph_or_the_section_around": "K-68 K-69 K-72",
+        "test_pages_go_on_where_the_last_ended_and_leave_out_what_came_meanwhile": "K-64",
+    },
+    "contracts/test_graph_documents.py": {
+        "test_quotes_come_in_pages_by_document_and_place_with_the_passages_they_stand_in": "K-63 K-57",
+    },
+    "acceptance/test_documents.py": {
+        "test_statements_of_decisions_are_shown_where_they_stand_in_the_old_file_and_in_the_edited_one": "K-55 K-56",
     },
     "unit/capabilities/curation/test_origins.py": {
         "test_a_later_mention_by_another_leaves_who_made_it": "K-15",

@@ -343,8 +343,6 @@ async def largest(sweep: Sweep, tool: str, kind: str, group: str, answer: Json) 
         await chain(sweep, kind)
     if tool == "delete_entity_edge":
         await forgotten(sweep, kind, group, answer)
-    if tool == "delete_graph":
-        await largest(sweep, "import_graph", kind, group, answer)
     given = await sweep.call(tool, arguments, kind, refused=tool in {*NO_MODEL, *MERGES})
     if given.get("confirm"):
         await sweep.call(tool, {**arguments, "confirm": given["confirm"]}, f"{kind}, confirmed")

@@ -124,7 +124,7 @@ REFUSED = {
     *("delete_episode", "summarize_saga", "build_communities", "update_project", "get_project_memories"),
     *("merge_entities", "unmerge_entities", "add_evidence"),
 }
-"""Tools that refuse this call: there is no such episode, saga, model, project or document, nor a second entity that is the same."""
+"""Tools that refuse this call: there is no such episode, saga, model, project, document or second entity."""
 
 
 @pytest.mark.parametrize("name", sorted(LINES))
