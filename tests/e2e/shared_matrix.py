@@ -45,7 +45,7 @@ def names_of(records: Records, arguments: dict[str, Any]) -> tuple[bool, bool]:
 
 async def every_tool(tier: Tier, owner: Client, member: Client) -> None:
     """Call each tool that can name anything of the memory, as a member of this tier whose token is a curator's."""
-    records, asked = await tell(owner, NAME), set()
+    records, asked, before = await tell(owner, NAME), set(), None
     for name in sorted(TOGETHER):
         arguments = naming(name, records)
         by_group, by_uuid = names_of(records, arguments)
@@ -53,7 +53,8 @@ async def every_tool(tier: Tier, owner: Client, member: Client) -> None:
             continue
         asked.add(name)
         is_refused = TIERS.index(SPECS[name].tier) > TIERS.index(tier)
-        before = await _held(owner) if is_refused else None
+        if is_refused and before is None:
+            before = await _held(owner)
         answer = await member.call_tool(name, arguments)
         code = (answer.structured_content or {}).get("code")
         if is_refused:
@@ -68,6 +69,8 @@ async def every_tool(tier: Tier, owner: Client, member: Client) -> None:
         assert code not in {"permission_denied", "not_allowed"}, (name, text(answer))
         assert code != "not_found" or not by_uuid, (name, text(answer))
         if SPECS[name].writes:
+            before = None
+        if SPECS[name].annotations.destructive_hint:
             preview = await call(owner, "clear_graph", group_ids=[NAME])
             await call(owner, "clear_graph", group_ids=[NAME], confirm=preview["confirm"])
             records = await tell(owner, NAME)

@@ -143,6 +143,7 @@ async def test_a_member_may_what_its_tier_there_may_with_every_tool(tier: Tier, 
     await every_tool_of_a_member(tier, tmp_path / "data")
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("tier", TIERS)
 async def test_so_it_is_on_neo4j(tier: Tier, tmp_path: Path, neo4j_server: Neo4jAddress) -> None:
     empty(neo4j_server)
