@@ -177,10 +177,17 @@ async def test_what_hangs_on_an_entity_is_read_in_bounds(graph: Graph) -> None:
     assert [one.uuid for one in await merging.facts(story.removed.uuid, 9)] == own
     assert [one.uuid for one in await merging.facts(story.removed.uuid, 2)] == own[:2]
     assert await merging.facts(story.kept.uuid, 9) == await graph.records.get_facts([story.pair.uuid], [GROUP])
-    by_end = await merging.facts_like(story.removed.uuid, [story.other.uuid], [], 9)
+    by_end = await merging.open_facts(story.removed.uuid, [story.other.uuid], [], 9)
     assert {one.uuid for one in by_end} == {story.out.uuid, story.into.uuid, story.same.uuid}
-    by_relation = await merging.facts_like(story.removed.uuid, [], ["REPLICATES", "USES"], 9)
+    assert len(await merging.open_facts(story.removed.uuid, [story.other.uuid], [], 2)) == 2
+    by_relation = await merging.open_facts(story.removed.uuid, [], ["REPLICATES", "USES"], 9)
     assert [one.uuid for one in by_relation] == [story.itself.uuid]
+    for fact in (story.out, story.into, story.itself):
+        assert [one.uuid for one in await merging.facts_like(story.removed.uuid, [fact], 9)] == [fact.uuid]
+    other_day, other_end = {"valid_at": at(2024)}, {"source_uuid": story.kept.uuid}
+    for fact in (story.into.model_copy(update=other_day), story.into.model_copy(update=other_end)):
+        assert await merging.facts_like(story.removed.uuid, [fact], 9) == []
+    assert len(await merging.facts_like(story.removed.uuid, story.facts, 9)) == 5
     assert sorted(await merging.mentions(story.removed.uuid, 9), key=lambda one: one.uuid) == sorted(
         (story.mention, story.twice), key=lambda one: one.uuid
     )

@@ -150,16 +150,29 @@ class FakeMerging(FakePart):
         found = [db.named(one) for _, one in sorted(db.facts.items()) if entity_uuid in _ends(one)]
         return found[:limit]
 
-    async def facts_like(
+    async def facts_like(self, entity_uuid: str, facts: Sequence[Fact], limit: int) -> list[Fact]:
+        db = await self._db()
+        ends = {entity_uuid}.union(*map(_ends, facts))
+        relations, starts = {one.relation for one in facts}, {one.valid_at for one in facts}
+        found = [
+            db.named(one)
+            for _, one in sorted(db.facts.items())
+            if entity_uuid in _ends(one) and _ends(one) <= ends and one.relation in relations and one.valid_at in starts
+        ]
+        return found[:limit]
+
+    async def open_facts(
         self, entity_uuid: str, others: Sequence[str], relations: Sequence[str], limit: int
     ) -> list[Fact]:
         db = await self._db()
         found = [
             db.named(one)
             for _, one in sorted(db.facts.items())
-            if (one.source_uuid == entity_uuid and one.target_uuid in others)
-            or (one.target_uuid == entity_uuid and one.source_uuid in others)
-            or (one.source_uuid == entity_uuid and one.relation in relations and one.is_open)
+            if one.is_open
+            and (
+                (one.source_uuid == entity_uuid and (one.target_uuid in others or one.relation in relations))
+                or (one.target_uuid == entity_uuid and one.source_uuid in others)
+            )
         ]
         return found[:limit]
 

@@ -1,5 +1,6 @@
 """Plans one bounded part of a merge, and of its undoing: pure, from the records that were read."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,6 +11,7 @@ from graphiti_pkm.core.facts.statuses import is_status_relation, same_meaning, w
 from graphiti_pkm.core.identity.relation_kinds import has_single_target
 from graphiti_pkm.core.identity.spelling import has_exclusive_target, same_relation
 from graphiti_pkm.core.model.merges import Moved
+from graphiti_pkm.core.model.names import normalise_name
 from graphiti_pkm.core.model.records import (
     CONFIDENTIAL,
     Archive,
@@ -26,6 +28,8 @@ from graphiti_pkm.core.model.records import (
 )
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 
+MOST_CONFLICTS = 50
+"""Contradictions of one part that are looked for."""
 LONGEST_SUMMARY = 2_000
 """In characters: two summaries that are longer together are not joined; that of the removed entity stays archived."""
 
@@ -36,7 +40,9 @@ class Batch:
 
     facts: Sequence[Fact]
     like: Sequence[Fact]
-    """Facts of the one that stays with the same ends or relations."""
+    """Facts of the one that stays which may say the same as one of these."""
+    beside: Sequence[Fact]
+    """Open facts of the one that stays which may contradict one of these."""
     mentions: Sequence[Mention]
     without: Collection[str]
     """Of their episodes, those that mention the one that stays too, or never."""
@@ -69,12 +75,18 @@ def plan_part(kept: Entity, removed: Entity, batch: Batch, now: datetime) -> Par
     pair, conflicts = list[Fact](), list[tuple[Fact, Fact]]()
     grown: dict[str, Fact] = {}
     own = {fact.uuid: fact for fact in batch.like if removed.uuid not in (fact.source_uuid, fact.target_uuid)}
+    like, beside = defaultdict[object, list[Fact]](list), defaultdict[str, list[Fact]](list)
+    for fact in own.values():
+        like[_place(fact)].append(fact)
+    for fact in batch.beside:
+        if removed.uuid not in (fact.source_uuid, fact.target_uuid):
+            beside[normalise_name(fact.relation)].append(fact)
     for fact in batch.facts:
         if {fact.source_uuid, fact.target_uuid} == {kept.uuid, removed.uuid}:
             pair.append(fact)
             continue
         moved = moved_fact(fact, removed.uuid, kept.uuid)
-        same = next((one for one in own.values() if is_same(moved, grown.get(one.uuid, one))), None)
+        same = next((one for one in like[_place(moved)] if is_same(moved, one)), None)
         if same is not None:
             gone.append(fact)
             joined[fact.uuid] = same.uuid
@@ -82,7 +94,9 @@ def plan_part(kept: Entity, removed: Entity, batch: Batch, now: datetime) -> Par
             continue
         sources += [fact.uuid] if fact.source_uuid == removed.uuid else []
         targets += [fact.uuid] if fact.target_uuid == removed.uuid else []
-        conflicts += [(moved, one) for one in own.values() if contradict(moved, one, now)]
+        if len(conflicts) < MOST_CONFLICTS and rules.is_current(moved, now):
+            others = beside[normalise_name(moved.relation)]
+            conflicts += [(moved, one) for one in others if contradict(moved, one, now)]
     unlinked = [one for one in batch.mentions if one.episode_uuid in batch.without]
     return Part(
         moved=Moved(
@@ -105,10 +119,25 @@ def plan_part(kept: Entity, removed: Entity, batch: Batch, now: datetime) -> Par
     )
 
 
-def relations_of_one(facts: Iterable[Fact]) -> list[str]:
-    """Relations of which an entity has one target or value at a time: a second fact may contradict the first."""
-    found = {fact.relation for fact in facts if fact.is_open and fact.kind == "state"}
-    return sorted(one for one in found if has_single_target(one) or is_status_relation(one))
+def where_conflicts_are(facts: Iterable[Fact], removed_uuid: str) -> tuple[list[str], list[str]]:
+    """Of the entity that stays: facts with which other ends, and of which relations, may contradict some of these.
+
+    Relations are those of which an entity has one target or status at a time.
+    """
+    states = [fact for fact in facts if fact.is_open and fact.kind == "state"]
+    relations = {one for one in {fact.relation for fact in states} if has_single_target(one) or is_status_relation(one)}
+    ends = {
+        uuid
+        for fact in states
+        if fact.value is not None or has_exclusive_target(fact.relation)
+        for uuid in (fact.source_uuid, fact.target_uuid)
+    }
+    return sorted(ends - {removed_uuid}), sorted(relations)
+
+
+def _place(fact: Fact) -> object:
+    """Facts that say the same have the same."""
+    return fact.source_uuid, fact.target_uuid, fact.kind, fact.relation, fact.valid_at
 
 
 def moved_fact(fact: Fact, before: str, after: str) -> Fact:
@@ -121,7 +150,7 @@ def is_same(one: Fact, other: Fact) -> bool:
     """Whether two facts say the same of the same time, as far as the record knows."""
     return (
         (one.source_uuid, one.target_uuid, one.kind) == (other.source_uuid, other.target_uuid, other.kind)
-        and same_relation(one.relation, other.relation)
+        and one.relation == other.relation
         and (one.measure, one.unit, one.cause_uuid) == (other.measure, other.unit, other.cause_uuid)
         and rules.same_value(one.value, other.value)
         and (not is_observation(one) or rules.same_text(one.text, other.text))

@@ -231,14 +231,15 @@ class Merging(Reader):
         sources, targets = await stored.change_ends(removed.uuid, most + 1)
         is_last = all(len(found) <= most for found in (facts, mentions, entries, causes, sources, targets))
         facts, mentions = facts[:most], mentions[:most]
-        ends = {uuid for fact in facts for uuid in (fact.source_uuid, fact.target_uuid)} - {removed.uuid}
-        relations = merge_plan.relations_of_one(facts)
-        like = await stored.facts_like(kept.uuid, sorted({*ends, kept.uuid}), relations, _MOST_LIKE)
+        ends, relations = merge_plan.where_conflicts_are(facts, removed.uuid)
+        like = await stored.facts_like(kept.uuid, facts, _MOST_LIKE) if facts else []
+        beside = await stored.open_facts(kept.uuid, ends, relations, _MOST_LIKE) if ends or relations else []
         pairs = [(one.episode_uuid, kept.uuid) for one in mentions]
         without = await self._graph.records.mentioned(pairs) | await self._graph.records.apart(pairs)
         return Batch(
             facts=facts,
             like=like,
+            beside=beside,
             mentions=mentions,
             without={episode for episode, _ in without},
             entries=entries[:most],

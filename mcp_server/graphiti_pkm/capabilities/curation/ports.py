@@ -36,10 +36,14 @@ class GraphMerging(Protocol):
         """Facts in either direction, whatever became of them, by uuid."""
         ...
 
-    async def facts_like(
+    async def facts_like(self, entity_uuid: str, facts: Sequence[Fact], limit: int) -> list[Fact]:
+        """Its facts with a relation, a start and an other end that some of these have, by uuid."""
+        ...
+
+    async def open_facts(
         self, entity_uuid: str, others: Sequence[str], relations: Sequence[str], limit: int
     ) -> list[Fact]:
-        """Its facts with these other ends, and those in the record that start at it with these relations, by uuid."""
+        """Its facts in the record with these other ends, and those that start at it with these relations, by uuid."""
         ...
 
     async def mentions(self, entity_uuid: str, limit: int) -> list[Mention]:

@@ -32,10 +32,13 @@ class CypherMerging(Part):
     async def facts(self, entity_uuid: str, limit: int) -> list[Fact]:
         return list(map(mapping.fact, await self._rows(queries_merging.facts(entity_uuid, limit))))
 
-    async def facts_like(
+    async def facts_like(self, entity_uuid: str, facts: Sequence[Fact], limit: int) -> list[Fact]:
+        return list(map(mapping.fact, await self._rows(queries_merging.facts_like(entity_uuid, facts, limit))))
+
+    async def open_facts(
         self, entity_uuid: str, others: Sequence[str], relations: Sequence[str], limit: int
     ) -> list[Fact]:
-        found = await self._rows(queries_merging.facts_like(entity_uuid, others, relations, limit))
+        found = await self._rows(queries_merging.open_facts(entity_uuid, others, relations, limit))
         return list(map(mapping.fact, found))
 
     async def mentions(self, entity_uuid: str, limit: int) -> list[Mention]:

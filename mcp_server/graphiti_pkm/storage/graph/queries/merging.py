@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from graphiti_pkm.core.model.records import BECAUSE_OF, Merge, WriteIntent
+from graphiti_pkm.core.model.records import BECAUSE_OF, Fact, Merge, WriteIntent
 from graphiti_pkm.storage.graph.queries.parts import FACT_COLUMNS
 from graphiti_pkm.storage.graph.queries.values import Query
 from graphiti_pkm.storage.graph.queries.write import APART, FORGET_MENTIONS, Section
@@ -204,12 +204,30 @@ def facts(entity_uuid: str, limit: int) -> Query:
     )
 
 
-def facts_like(entity_uuid: str, others: Sequence[str], relations: Sequence[str], limit: int) -> Query:
-    """With these other ends, and those in the record that start at it with these relations, by uuid."""
+def facts_like(entity_uuid: str, given: Sequence[Fact], limit: int) -> Query:
+    """With a relation, a start and an other end that some of these have, by uuid."""
+    ends = {uuid for one in given for uuid in (one.source_uuid, one.target_uuid)}
     return Query(
         "facts of the entity that stays",
-        f"""MATCH (n:Entity {{uuid: $entity}})-[e:RELATES_TO]-(o) WHERE o.uuid IN $others OR (startNode(e) = n
-          AND e.name IN $relations AND NOT coalesce(e.voided, false) AND e.expired_at IS NULL) {_WHOLE}""",
+        f"""MATCH (:Entity {{uuid: $entity}})-[e:RELATES_TO]-(o) WHERE o.uuid IN $others AND e.name IN $relations
+          AND (e.valid_at IN $starts OR (e.valid_at IS NULL AND $is_unknown)) {_WHOLE}""",
+        {
+            "entity": entity_uuid,
+            "others": sorted(ends | {entity_uuid}),
+            "relations": sorted({one.relation for one in given}),
+            "starts": sorted({one.valid_at for one in given if one.valid_at is not None}),
+            "is_unknown": any(one.valid_at is None for one in given),
+            "limit": limit,
+        },
+    )
+
+
+def open_facts(entity_uuid: str, others: Sequence[str], relations: Sequence[str], limit: int) -> Query:
+    """In the record: with these other ends, and those that start at it with these relations, by uuid."""
+    return Query(
+        "open facts of the entity that stays",
+        f"""MATCH (n:Entity {{uuid: $entity}})-[e:RELATES_TO]-(o) WHERE NOT coalesce(e.voided, false)
+          AND e.expired_at IS NULL AND (o.uuid IN $others OR (startNode(e) = n AND e.name IN $relations)) {_WHOLE}""",
         {"entity": entity_uuid, "others": list(others), "relations": list(relations), "limit": limit},
     )
 

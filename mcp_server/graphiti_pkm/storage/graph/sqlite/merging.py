@@ -9,7 +9,7 @@ from graphiti_pkm.core.model.records import BECAUSE_OF, Fact, Mention, Merge, Na
 from graphiti_pkm.core.model.redaction import redacted_merge
 from graphiti_pkm.storage.graph.sqlite import facts, values, words
 from graphiti_pkm.storage.graph.sqlite.part import SqlitePart
-from graphiti_pkm.storage.graph.sqlite.schema import ENTITY, HAS_CAUSE
+from graphiti_pkm.storage.graph.sqlite.schema import DAWN, ENTITY, HAS_CAUSE
 from graphiti_pkm.storage.graph.sqlite.tables import Tables
 from graphiti_pkm.storage.graph.sqlite.values import IN_GROUPS, NAME_COLUMNS, as_list, known_moment, micros, moment
 
@@ -138,21 +138,40 @@ class SqliteMerging(SqlitePart):
           ORDER BY uuid LIMIT :limit))"""
         return await self._file.read(lambda db: _facts(db, found, {"entity": entity_uuid, "limit": limit}))
 
-    async def facts_like(
-        self, entity_uuid: str, others: Sequence[str], relations: Sequence[str], limit: int
-    ) -> list[Fact]:
-        found = """fact f WHERE f.uuid IN (SELECT uuid FROM (
-          SELECT uuid FROM fact WHERE source_uuid = :entity AND (target_uuid IN (SELECT value FROM json_each(:others))
-            OR (relation IN (SELECT value FROM json_each(:relations)) AND NOT voided AND expired_at IS NULL))
-          UNION
-          SELECT uuid FROM fact WHERE target_uuid = :entity AND source_uuid IN (SELECT value FROM json_each(:others))
+    async def facts_like(self, entity_uuid: str, facts: Sequence[Fact], limit: int) -> list[Fact]:
+        is_like = (
+            "starts IN (SELECT value FROM json_each(:starts)) AND relation IN (SELECT value FROM json_each(:relations))"
+        )
+        found = f"""fact f WHERE f.uuid IN (SELECT uuid FROM (
+          SELECT uuid FROM fact WHERE source_uuid = :entity AND {is_like}
+            AND target_uuid IN (SELECT value FROM json_each(:others))
+          UNION SELECT uuid FROM fact WHERE target_uuid = :entity AND {is_like}
+            AND source_uuid IN (SELECT value FROM json_each(:others))
           ORDER BY uuid LIMIT :limit))"""
+        starts = {DAWN if one.valid_at is None else micros(one.valid_at) for one in facts}
         asked = {
             "entity": entity_uuid,
-            "others": as_list(others),
-            "relations": as_list(relations),
+            "others": as_list(
+                sorted({uuid for one in facts for uuid in (one.source_uuid, one.target_uuid)} | {entity_uuid})
+            ),
+            "relations": as_list(sorted({one.relation for one in facts})),
+            "starts": as_list(sorted(starts)),
             "limit": limit,
         }
+        return await self._file.read(lambda db: _facts(db, found, asked))
+
+    async def open_facts(
+        self, entity_uuid: str, others: Sequence[str], relations: Sequence[str], limit: int
+    ) -> list[Fact]:
+        is_open = "NOT voided AND expired_at IS NULL"
+        found = f"""fact f WHERE f.uuid IN (SELECT uuid FROM (
+          SELECT uuid FROM fact WHERE source_uuid = :entity AND {is_open}
+            AND (target_uuid IN (SELECT value FROM json_each(:others))
+              OR relation IN (SELECT value FROM json_each(:relations)))
+          UNION SELECT uuid FROM fact WHERE target_uuid = :entity AND {is_open}
+            AND source_uuid IN (SELECT value FROM json_each(:others))
+          ORDER BY uuid LIMIT :limit))"""
+        asked = {"entity": entity_uuid, "others": as_list(others), "relations": as_list(relations), "limit": limit}
         return await self._file.read(lambda db: _facts(db, found, asked))
 
     async def mentions(self, entity_uuid: str, limit: int) -> list[Mention]:
