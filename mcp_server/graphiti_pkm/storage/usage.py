@@ -44,11 +44,6 @@ class UsageQueue:
         self._begun, self._full = asyncio.Event(), asyncio.Event()
         self._flushing = asyncio.Lock()
 
-    @property
-    def is_full(self) -> bool:
-        """Whether so much is queued that it is written at once."""
-        return self._full.is_set()
-
     def searched(self, vector: Vector, returned: Iterable[Returned]) -> None:
         if self._records and (found := tuple(returned)):
             self._searches.append(Searched(vector, found))
