@@ -54,9 +54,9 @@ def environment(**settings: object) -> dict[str, str]:
     return inherited | {ENV_PREFIX + name.upper(): str(value) for name, value in settings.items()}
 
 
-def until(condition: Callable[[], object], what: str) -> None:
+def until(condition: Callable[[], object], what: str, seconds: float = DEADLINE_SECONDS) -> None:
     """Wait for what another process does and no event tells of."""
-    deadline = time.monotonic() + DEADLINE_SECONDS
+    deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"still waiting for {what}"
         time.sleep(0.02)

@@ -165,7 +165,7 @@ BAD: list[tuple[str, Callable[[OAuthIssuer], str], str, str]] = [
     ("not yet valid", token(nbf=FAR_AHEAD, exp=FAR_AHEAD + 1), "not_yet_valid", "compare the clocks"),
     ("issued in future", token(iat=FAR_AHEAD, exp=FAR_AHEAD + 1), "not_yet_valid", "compare the clocks"),
     ("another audience", token(aud="https://other.example"), "audience", f"let the issuer name {AUDIENCE} in aud."),
-    ("no audience", token(aud=None), "malformed", "The token has no claim aud: let the issuer add it."),
+    ("no audience", token(aud=None), "audience", f"let the issuer name {AUDIENCE} in aud."),
     ("another issuer", token(iss="https://evil.example"), "wrong_issuer", "The token is of another issuer: sign in at"),
     ("no signature", unsigned, "algorithm", "let the issuer sign with RS256, ES256 or EdDSA."),
     ("signed with the public key", signed_with_the_public_key, "algorithm", "let the issuer sign with RS256"),

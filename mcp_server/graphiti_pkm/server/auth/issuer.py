@@ -154,9 +154,7 @@ class Issuer:
         except jwt.ExpiredSignatureError:
             raise Refused("expired", "The token has expired: sign in again.") from None
         except jwt.InvalidAudienceError:
-            raise Refused(
-                "audience", f"The token is for another audience: let the issuer name {self._audience} in aud."
-            ) from None
+            raise self._for_others() from None
         except (jwt.ImmatureSignatureError, jwt.InvalidIssuedAtError):
             raise Refused(
                 "not_yet_valid", "The token is not valid yet: compare the clocks of issuer and server."
@@ -164,10 +162,15 @@ class Issuer:
         except jwt.InvalidSignatureError:
             raise Refused("signature", "The signature of the token is wrong: sign in again.") from None
         except jwt.MissingRequiredClaimError as error:
+            if error.claim == "aud":
+                raise self._for_others() from None
             raise Refused("malformed", f"The token has no claim {error.claim}: let the issuer add it.") from None
         except (jwt.PyJWTError, ValueError, TypeError, OverflowError):
             raise _malformed() from None
         return claims
+
+    def _for_others(self) -> Refused:
+        return Refused("audience", f"The token is not for this server: let the issuer name {self._audience} in aud.")
 
     def _permitted(self, claims: Mapping[str, Any]) -> IssuedToken:
         principal = f"oauth:{self._prefix}:{self._person(claims)}"
