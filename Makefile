@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 SIDE_BY_SIDE := $(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder tests --ignore=tests/benchmarks
 
-.PHONY: demo test test-all check lint storm bench mutants docker-check check-package release docs snapshots clean
+.PHONY: demo test test-all check lint storm bench mutants conformance clients docker-check check-package release docs snapshots clean
 
 demo: $(VENV)/runtime
 	$(BIN)/graphiti-pkm demo
@@ -47,6 +47,14 @@ bench: $(VENV)/dev
 # Plants faults in the rules of time and fails unless the temporal suite catches each: minutes, see DOCS/temporal-suite.md.
 mutants: $(VENV)/dev
 	$(BIN)/python -m tests.temporal.mutants
+
+# MCP's own conformance suite against a server, and the tables of DOCS/clients.md: every configuration of a client is started,
+# every framework converts every tool, in environments that uv makes and throws away (Node, and minutes the first time).
+conformance: $(VENV)/dev
+	$(PYTEST) tests/e2e/test_conformance.py -n 0
+
+clients: $(VENV)/package
+	$(BIN)/python -m tests.client_matrix --write
 
 # Lints docker/, then builds and runs the image without an engine (Debian, root, buildah, mmdebstrap): minutes; says what it
 # could not run. See DOCS/operations.md.
