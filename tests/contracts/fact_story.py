@@ -5,6 +5,7 @@ from typing import Any
 
 from tests.builders import a_fact, a_write, an_entity, at
 
+from graphiti_pkm.capabilities.explore.assembly import WALKS_PART
 from graphiti_pkm.core.model.queries import FactFilter, FactPage, Window
 from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.core.ports.graph import Graph
@@ -42,6 +43,10 @@ class Story:
         assert await self.graph.facts.group_facts(asked, PAGE) == page
         uuids = [fact.uuid for fact in reversed(page.facts)]
         assert await self.graph.facts.facts_under([*uuids, "nothing"], asked) == list(reversed(page.facts))
+        around = await self.graph.part(WALKS_PART).neighbourhood([self.sarah.uuid], asked, 1, 9, 300)
+        assert list(around.facts) == [fact for fact in page.facts if not fact.voided]
+        assert around.facts_total == len(around.facts)
+        assert [entity.name for entity, _ in around.entities] == ["Tom"] * bool(around.facts)
         assert (
             sum(one.facts for one in await self.graph.facts.neighbour_counts(self.sarah.uuid, asked, 10)) == page.total
         )

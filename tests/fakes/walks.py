@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from tests.fakes.part import FakePart
 from tests.fakes.search import cosine
-from tests.fakes.tables import Key, Tables, connection_key, connection_order, fact_fits, falling, iso
+from tests.fakes.tables import Key, Tables, connection_key, connection_order, falling, iso
 
 from graphiti_pkm.core.facts.observations import is_observation
 from graphiti_pkm.core.model.queries import FactFilter, Window
@@ -88,10 +88,10 @@ class FakeWalks(FakePart):
 
 
 def _between(db: Tables, wanted: FactFilter) -> dict[frozenset[str], list[Fact]]:
-    """The facts between two entities, in the order of connections."""
+    """The facts between two entities, in the order of connections, as they are or as they were known."""
     found: dict[frozenset[str], list[Fact]] = defaultdict(list)
-    for fact in db.facts.values():
-        if fact_fits(fact, wanted) and not fact.voided and not is_observation(fact):
+    for fact in db.facts_under(wanted):
+        if not fact.voided and not is_observation(fact):
             found[frozenset((fact.source_uuid, fact.target_uuid))].append(db.named(fact))
     for facts in found.values():
         facts.sort(key=lambda fact: connection_order(connection_key(fact, wanted)))

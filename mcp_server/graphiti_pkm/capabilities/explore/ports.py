@@ -9,7 +9,7 @@ from graphiti_pkm.core.model.walks import Neighbourhood, SourceMode, SourcePage
 
 
 class GraphWalks(Protocol):
-    """Reads over more than one edge; each is bounded. Corrected facts connect nothing."""
+    """Reads over more than one edge; each is bounded. Corrected facts connect nothing; paths are of the present."""
 
     async def fact_sources(self, fact: Fact, group_ids: Sequence[str], mode: SourceMode, window: Window) -> SourcePage:
         """The parts of its episodes that support a fact: the one with its quote, then the nearest in meaning.
@@ -34,6 +34,7 @@ class GraphWalks(Protocol):
     ) -> Neighbourhood:
         """Entities ring by ring around the starting ones, those with most facts to the ring before first, then by name.
 
+        With ``known_at`` facts connect as they were known then, also those that were corrected since.
         Of the facts, one for each pair of entities comes first, then the second of each, current and newest first.
         """
         ...

@@ -9,14 +9,16 @@ from collections.abc import Sequence
 from graphiti_pkm.core.model.queries import FactFilter, Window
 from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.core.model.walks import SourceMode
-from graphiti_pkm.storage.graph.queries.facts import fact_conditions
+from graphiti_pkm.storage.graph.queries.facts import Matched, fact_conditions, facts_matched, starts
 from graphiti_pkm.storage.graph.queries.parts import (
     FACT_COLUMNS,
     IS_CURRENT,
     OBSERVED,
+    PRESENT,
     RECORDED,
     STARTS,
     cosine,
+    fact_columns,
     keys_after,
 )
 from graphiti_pkm.storage.graph.queries.values import Query
@@ -123,34 +125,46 @@ def fact_joining(one_uuid: str, other_uuid: str, wanted: FactFilter) -> Query:
     )
 
 
+def _joined(found: str, wanted: FactFilter, kept: str) -> tuple[Matched, str]:
+    """Facts ``e`` that connect entities, as they are or were known; ``found`` and ``kept`` as in other lists."""
+    matched = facts_matched(found, wanted, (kept,))
+    if matched.columns == PRESENT:
+        return matched, f"{matched.text} AND {_JOINS}"
+    is_right = f"NOT {matched.columns.voided} AND NOT ({OBSERVED})"
+    return matched, f"{matched.text} WITH {matched.carried}, {kept} WHERE {is_right}"
+
+
 def ring(inner: Sequence[str], seen: Sequence[str], wanted: FactFilter, limit: int) -> Query:
     """Entities connected to an inner ring and not seen yet, most facts first, and their number."""
-    conditions, values = fact_conditions(wanted)
+    found = "UNWIND $inner AS u MATCH (h:Entity {uuid: u})-[e:RELATES_TO]-(o) WHERE"
+    matched, joined = _joined(found, wanted, "o")
     return Query(
         "ring",
-        f"""UNWIND $inner AS u MATCH (h:Entity {{uuid: u}})-[e:RELATES_TO]-(o)
-        WHERE {conditions} AND {_JOINS} AND NOT o.uuid IN $seen AND coalesce(o.group_id, '') IN $groups
+        f"""{joined} AND NOT o.uuid IN $seen AND coalesce(o.group_id, '') IN $groups
         WITH o.uuid AS uuid, coalesce(o.name, '') AS name, count(e) AS facts ORDER BY facts DESC, name, uuid
         WITH collect(uuid) AS uuids RETURN size(uuids) AS total, uuids[..$limit] AS uuids""",
-        {**values, "inner": inner, "seen": seen, "limit": limit},
+        {**matched.values, "inner": inner, "seen": seen, "limit": limit},
     )
 
 
 def facts_among(uuids: Sequence[str], wanted: FactFilter, limit: int) -> tuple[Query, Query]:
     """Facts with both ends in a list: the first of each pair of entities before the second of any; and their total."""
-    conditions, values = fact_conditions(wanted)
-    matched = f"""UNWIND $uuids AS u MATCH (h:Entity {{uuid: u}})-[e:RELATES_TO]->(o)
-      WHERE {conditions} AND {_JOINS} AND o.uuid IN $uuids"""
-    values["uuids"] = uuids
+    found = "UNWIND $uuids AS u MATCH (h:Entity {uuid: u})-[e:RELATES_TO]->(o) WHERE o.uuid IN $uuids AND"
+    matched, joined = _joined(found, wanted, "o")
+    carried = matched.carried
+    keys = f"{matched.is_current} AS cur, {starts(matched.columns)} AS va, {RECORDED} AS ca, e.uuid AS id"
+    again = ", ".join(f"fact[{place}] AS {name}" for place, name in enumerate(carried.split(", ")))
+    values = {**matched.values, "uuids": uuids}
     return (
         Query(
             "facts among",
-            f"""{matched} WITH e, CASE WHEN u < o.uuid THEN u + o.uuid ELSE o.uuid + u END AS pair, {_FACT_KEYS}
+            f"""{joined} WITH {carried}, startNode(e).uuid AS one, o.uuid AS other
+            WITH {carried}, CASE WHEN one < other THEN one + other ELSE other + one END AS pair, {keys}
             ORDER BY {_FACT_ORDER}
-            WITH pair, collect(e) AS facts UNWIND range(0, size(facts) - 1) AS turn
-            WITH facts[turn] AS e, turn WITH e, turn, {_FACT_KEYS}
-            ORDER BY turn, {_FACT_ORDER} LIMIT $limit RETURN {FACT_COLUMNS}""",
+            WITH pair, collect([{carried}]) AS facts UNWIND range(0, size(facts) - 1) AS turn
+            WITH facts[turn] AS fact, turn WITH {again}, turn WITH {carried}, turn, {keys}
+            ORDER BY turn, {_FACT_ORDER} LIMIT $limit RETURN {fact_columns(matched.columns)}""",
             {**values, "limit": limit},
         ),
-        Query("facts among total", f"{matched} RETURN count(e) AS total", values),
+        Query("facts among total", f"{joined} RETURN count(e) AS total", values),
     )

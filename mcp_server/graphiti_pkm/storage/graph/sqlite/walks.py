@@ -116,7 +116,7 @@ def _order(key: Sequence[object]) -> tuple[object, ...]:
 
 def _joining(wanted: FactFilter) -> facts.Condition:
     asked = facts.condition(wanted)
-    asked.where += f" AND NOT f.voided AND NOT ({OBSERVED})"
+    asked.where += f" AND NOT {asked.held.voided} AND NOT ({OBSERVED})"
     return asked
 
 
