@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from itertools import pairwise
+from typing import TypeAlias
 
 from rapidfuzz.distance import Levenshtein
 
@@ -67,10 +68,16 @@ def cuts_short(text: str, label: str) -> bool:
     )
 
 
+Forms: TypeAlias = dict[str, tuple[str, list[str]]]
+"""By label, its letters and digits, and its words."""
+
+
 class Likeness:
     """The lexical similarity of many labels to one label; scores of words are cached."""
 
-    def __init__(self, label: str) -> None:
+    def __init__(self, label: str, forms: Forms | None = None) -> None:
+        """``forms``: of labels that several texts are compared with, so that each is taken apart once."""
+        self._forms: Forms = {} if forms is None else forms
         self._key = loose_key(label)
         self._whole = _Letters(self._key)
         self._words = [_Letters(word) for word in _tokens(label)]
@@ -78,10 +85,12 @@ class Likeness:
 
     def to(self, label: str) -> float:
         """0 to 1, the higher of word overlap and letter similarity; 1 only if nothing but punctuation differs."""
-        key = loose_key(label)
+        if (form := self._forms.get(label)) is None:
+            form = self._forms[label] = loose_key(label), _tokens(label)
+        key, tokens = form
         if key == self._key:
             return 1.0 if key else 0.0
-        return min(_NOT_THE_SAME, max(self._by_words(_tokens(label)), self._whole.alike(key)))
+        return min(_NOT_THE_SAME, max(self._by_words(tokens), self._whole.alike(key)))
 
     def _by_words(self, tokens: list[str]) -> float:
         if not tokens or not self._words:

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from graphiti_pkm.capabilities.scratch.checks import checked_label
-from graphiti_pkm.capabilities.scratch.graphs.label_forms import Likeness, cuts_short, in_other_number, words
+from graphiti_pkm.capabilities.scratch.graphs.label_forms import Forms, Likeness, cuts_short, in_other_number, words
 from graphiti_pkm.capabilities.scratch.models.answers import LabelCandidate
 from graphiti_pkm.capabilities.scratch.tenants import OpenGraph, ScratchGraphs
 from graphiti_pkm.core.model.access import Caller
@@ -239,7 +239,7 @@ class Matcher:
         unknown = [text for text in texts if text not in meanings]
         if unknown:
             meanings.update(self._similar(graph, unknown, prepared.vectors))
-        own = {text: vectors[words(text)] for text in texts if words(text) in vectors} if vectors else {}
+        own = {text: vectors[said] for text in texts if (said := words(text)) in vectors} if vectors else {}
         return Found(opened, meanings, own, _note(graph, prepared.vectors) if unknown else None)
 
     def _similar(
@@ -247,24 +247,26 @@ class Matcher:
     ) -> dict[str, Meaning]:
         """Matches texts that are not labels by similarity."""
         nearest: dict[str, list[tuple[int, float]]] = {}
-        known = [text for text in texts if words(text) in (vectors or {})]
+        own = {text: vectors[said] for text in texts if (said := words(text)) in vectors} if vectors else {}
+        known = list(own)
         for start in range(0, len(known), _CHUNK):
             chunk = known[start : start + _CHUNK]
-            found = graph.vectors.nearest_of(
-                [(vectors or {})[words(text)] for text in chunk], max(COMPARED, self._most)
-            )
+            found = graph.vectors.nearest_of([own[text] for text in chunk], max(COMPARED, self._most))
             nearest.update(zip(chunk, found, strict=True))
         unseen = [(index, None) for index in (graph.order() if vectors is None else graph.vectors.pending)]
         meanings: dict[str, Meaning] = {}
+        forms: Forms = {}
         for number, text in enumerate(texts):
             near = [*nearest.get(text, ()), *(unseen if number < _MOST_BY_LETTERS else ())]
             seen = {index for index, _ in nearest.get(text, ())}
-            meanings[text] = self._meant(text, self._ranked(graph, text, near), seen)
+            meanings[text] = self._meant(text, self._ranked(graph, text, near, forms), seen)
         return meanings
 
-    def _ranked(self, graph: "ScratchGraph", text: str, near: Iterable[tuple[int, float | None]]) -> list[Candidate]:
+    def _ranked(
+        self, graph: "ScratchGraph", text: str, near: Iterable[tuple[int, float | None]], forms: Forms
+    ) -> list[Candidate]:
         """Candidates, the best first; labels without a vector are compared by letters and words only."""
-        likeness = Likeness(text)
+        likeness = Likeness(text, forms)
         ranked = []
         for index, cosine in near:
             label = graph.label(index)
