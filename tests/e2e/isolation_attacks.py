@@ -50,7 +50,7 @@ HARMLESS = frozenset(
     label type properties nodes edges source target node max_in_degree max_out_degree create_missing include_edges
     relations observations entityNames deletions
     by keep remove new_label title note valid_at source_type target_type between min_out_degree
-    weight undirected max_length top_n in_place format content max_chars dry_run saved
+    weight undirected max_length top_n in_place format content max_chars dry_run saved rank reduce
     description metadata timestamp extract_entities after before similarity_threshold include_entities
     include_cross_project relevance_threshold note confidence confidence_below creator_prefix threshold bias
     quote paragraph

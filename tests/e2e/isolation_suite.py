@@ -10,6 +10,7 @@ import operator
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
+from urllib.parse import quote
 from uuid import uuid4
 
 import pytest
@@ -17,7 +18,7 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
 from tests.e2e.isolation_attacks import HARMLESS, Attack, Attacks, arguments_of, leaked, shape
-from tests.e2e.isolation_scratch import MEMORY, SCRATCH, draw_own
+from tests.e2e.isolation_scratch import HERS, MEMORY, NOBODYS, SCRATCH, draw_own
 from tests.e2e.isolation_target import ADDING, TOOLS, Target
 from tests.e2e.isolation_world import SECRETS, VERAS, kept
 from tests.e2e.support import call
@@ -76,7 +77,7 @@ class Isolation:
                     assert operator.eq(*attack.differences(result, await client.call_tool(tool, attack.control)))
 
     async def test_resources_of_another_are_not_there(self, attacker: str, target: Target) -> None:
-        """Whichever resources there are: all of them are templates of which each place takes a uuid."""
+        """Whichever resources there are: all are templates of which each place takes a uuid, or a scratch graph."""
 
         async def read(client: Client, uri: str) -> str:
             with pytest.raises(MCPError) as refused:
@@ -86,8 +87,18 @@ class Isolation:
         async with target.as_(attacker) as client:
             assert (await client.list_resources()).resources == []
             templates = (await client.list_resource_templates()).resource_templates
-            assert len(templates) >= 2
-            for template in (one.uri_template for one in templates):
+            addresses = [one.uri_template for one in templates]
+            pictures = [one for one in addresses if one.startswith("pkm://scratch/")]
+            assert {one.partition("{?")[0] for one in pictures} >= {"pkm://scratch/{graph}.svg"}
+            for picture in pictures:
+                hers, nobodys = (picture.replace("{graph}", quote(name)) for name in (HERS, NOBODYS))
+                for asked in ("", "?nodes=Ilse%20Quark", "?relation=MET", "?rank=5&reduce=true"):
+                    told, control = (await read(client, one.partition("{?")[0] + asked) for one in (hers, nobodys))
+                    assert told.replace(quote(HERS), "X").replace(HERS, "X") == control.replace(
+                        quote(NOBODYS), "X"
+                    ).replace(NOBODYS, "X")
+            assert len(addresses) - len(pictures) >= 2
+            for template in (one for one in addresses if one not in pictures):
                 assert set(re.findall(r"{(.*?)}", template)) == {"uuid"}
                 for uuid in target.story.vera.all().values():
                     nobodys = str(uuid4())

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -66,6 +67,17 @@ async def _has(served: Served, secret: str) -> dict[str, set[str]]:
         return {name: {node["label"] for node in one["nodes"]} for name, one in found.items()}
 
 
+async def _pictures(served: Served, secret: str) -> dict[str, set[str]]:
+    """The words in the picture of each graph of a person, of which every label is one line."""
+    async with over_http(served.endpoint, authorization=f"Bearer {secret}") as client:
+        found = {}
+        for graph in GRAPHS:
+            (svg,) = (await client.read_resource(f"pkm://scratch/{graph}.svg")).contents
+            texts = re.findall(r"<g fill='#1b2430' text-anchor='middle'>(.*?)</g>", svg.model_dump()["text"], re.DOTALL)
+            found[graph] = set(re.findall(r"<text[^>]*>([^<]*)</text>", "".join(texts)))
+        return found
+
+
 def _drawn(person: int) -> dict[str, set[str]]:
     return {graph: {"me", *(f"step {n} of {person} in {graph}" for n in range(ROUNDS))} for graph in GRAPHS}
 
@@ -81,6 +93,8 @@ async def test_everybody_finds_their_own_graphs_and_nobody_elses(
     )
     found = await asyncio.gather(*(_has(server, secret) for _, secret in people))
     assert found == [_drawn(person) for person, _ in people]
+    for person, secret in people[:4]:  # each of a worker that some other answers for
+        assert await _pictures(server, secret) == _drawn(person)
     if request.node.callspec.params["server"] == 1:
         return
     workers = workers_of(server)

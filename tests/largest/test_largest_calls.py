@@ -267,7 +267,7 @@ def special(tool: str, kind: str, group: str, answer: Json) -> Json:
         "forget": {"entity_uuid": None, "fact_uuid": None, "episode_uuid": None, "query": words(1, 500)},
         "clear_graph": {"group_ids": [group]},
         **classic(words),
-        "load_memory_graph": {"query": None, "graph": "loaded", "group_ids": [group]},
+        "load_memory_graph": {"graph": "loaded", "group_ids": [group], "entity_types": None},
         "delete_graph": {"graph": "imported"},
         "open_graph": {"name": "saved", "graph": "opened"},
     }.get(tool, {})

@@ -148,7 +148,7 @@ async def test_the_text_of_an_export_is_whole_and_too_much_is_an_error(client: C
     assert "csv" not in message
     arguments = {"format": "csv", "max_chars": 100_000}
     result = await client.call_tool("export_graph", arguments)
-    assert told(result) == {key: value for key, value in answered(result).items() if value != []}
+    assert told(result) == {key: value for key, value in answered(result).items() if value not in ([], None)}
     assert str(told(result)["content"]).strip() == many
     arguments = {"format": "csv", "nodes": ["node 7", " NODE-8", "node 100"]}
     part = answered(await client.call_tool("export_graph", arguments))
@@ -183,9 +183,7 @@ async def test_pictures_for_people(client: Client) -> None:
     assert mermaid.startswith('flowchart LR\n  n0["api"]\n')
     assert '  n0 -->|"related_to"| n1\n' in mermaid
     assert "->" in await export_of(client, "dot")
-    picture = await export_of(client, "svg")
-    assert picture.startswith("<svg ")
-    assert all(f">{label}</text>" in picture for label in ("api", "auth", "users", "database"))
+    assert await export_of(client, "text") == str(answered(await client.call_tool("export_graph", {}))["content"])
 
 
 async def test_an_export_may_be_that_of_one_relation(client: Client) -> None:
@@ -195,7 +193,7 @@ async def test_an_export_may_be_that_of_one_relation(client: Client) -> None:
     part = answered(await client.call_tool("export_graph", {"format": "json", "relation": "CALLS"}))
     assert (part["node_count"], part["edge_count"]) == (3, 2)
     assert '"d"' not in part["content"]
-    asked = {"format": "svg", "relation": "tests", "nodes": ["c", "d"]}
+    asked = {"format": "svg", "relation": "tests", "nodes": ["c", "d"], "max_chars": 20_000}
     assert ">every edge: tests<" in answered(await client.call_tool("export_graph", asked))["content"]
     wrong = await client.call_tool("export_graph", {"format": "json", "relation": "cites"})
     assert "No edge of this graph has the relation 'cites'" in error_of(wrong)

@@ -110,6 +110,9 @@ async def test_bridges_are_told_with_the_direction_they_have(client: Client) -> 
     assert found["articulation_points"] == ["c", "d"]
     assert found["bridges"] == [{"source": "d", "target": "c"}, {"source": "d", "target": "e"}]
     assert (found["articulation_points_total"], found["bridges_total"], found["truncated"]) == (2, 2, False)
+    assert found["components"] == [["a", "b", "c", "d", "e"]]
+    assert await ask(client, "connected_components", mode="bridges") == found  # "bridges" is its former name
+    assert (await ask(client, "connected_components"))["bridges"] is None
     one = await ask(client, "bridges", limit=1)
     assert (len(one["bridges"]), one["bridges_total"], one["truncated"]) == (1, 2, True)
 

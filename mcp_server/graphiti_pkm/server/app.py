@@ -13,6 +13,7 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, CompleteRequestParams, GetPromptResult, InputRequiredResult
 
+from graphiti_pkm.capabilities.scratch.capability import DRAWING, EXPORTING
 from graphiti_pkm.core.operating_system import CAN_FORK
 from graphiti_pkm.core.ports.metrics import UNCOUNTED, Counted
 from graphiti_pkm.errors import InvalidInput, InvalidSettings, NotAllowed
@@ -37,7 +38,7 @@ from graphiti_pkm.server.tools.registry import (
     unshown_marks,
 )
 from graphiti_pkm.server.tools.request_limits import RequestLimits
-from graphiti_pkm.server.tools.resources import add_resources
+from graphiti_pkm.server.tools.resources import SCRATCH, add_pictures, add_resources
 from graphiti_pkm.server.tools.texts import only_naming
 from graphiti_pkm.server.transports.draining import CLOSING_SECONDS, Draining, end_within, on_signal, when_ended
 from graphiti_pkm.server.transports.openings import Openings
@@ -69,6 +70,7 @@ class MemoryServer(MCPServer[Backend]):
         self._drain_seconds = settings.drain_seconds
         self._local_tier = settings.tier
         names = [tool.name for tool in self.tools]
+        has_pictures = EXPORTING in names
         self._built = {
             tool.name: guarded(
                 tool,
@@ -78,7 +80,7 @@ class MemoryServer(MCPServer[Backend]):
                 zone=settings.zone,
                 local_tier=settings.tier,
             )
-            for tool in self.tools
+            for tool in (*self.tools, *([DRAWING] if has_pictures else []))
         }
 
         @asynccontextmanager
@@ -91,7 +93,7 @@ class MemoryServer(MCPServer[Backend]):
             title="Graphiti PKM",
             version=_version(),
             instructions=build_instructions(names),
-            tools=list(self._built.values()),
+            tools=[self._built[name] for name in names],
             lifespan=lifespan,
             subscriptions=False,  # no notifications are sent, so none are announced
             middleware=[
@@ -108,6 +110,8 @@ class MemoryServer(MCPServer[Backend]):
         add_resources(self, read_only_caller=settings.read_only)
         completions = Completions(self._prompts_of, read_only_caller=settings.read_only)
         self._lowlevel_server.add_request_handler(METHOD, CompleteRequestParams, completions)
+        if has_pictures:
+            add_pictures(self, self._built[DRAWING.name], self._offers_pictures)
 
     async def run_stdio_async(self) -> None:
         """Serve one client over stdin and stdout, until either side ends it."""
@@ -180,6 +184,12 @@ class MemoryServer(MCPServer[Backend]):
         header = request.headers.get(TOOLSETS_HEADER) if request is not None else None
         return self.tools if header is None else narrowed(self.tools, header)
 
+    def _offers_pictures(self, request: Any) -> bool:
+        try:
+            return any(tool.name == EXPORTING for tool in self._offered(request))
+        except InvalidInput:
+            return False
+
     def _listed(self, request: Any) -> Sequence[ToolSpec]:
         """The tools that are available to a request and permitted to its token, or to the local user."""
         token = token_of(request)
@@ -204,12 +214,18 @@ class MemoryServer(MCPServer[Backend]):
             kept = [tool for tool in result["tools"] if tool["name"] in names]
             cut = [tool | {"description": only_naming(tool["description"], known_tools(), names)} for tool in kept]
             return {**result, "tools": cut}
-        if ctx.method == "prompts/list":
-            fitting = {prompt.name for prompt in build_prompts(names)}
-            return {**result, "prompts": [prompt for prompt in result["prompts"] if prompt["name"] in fitting]}
-        if "instructions" in result:
-            return {**result, "instructions": build_instructions(names)}
-        return result
+        return {**result, **_narrowed(ctx.method, result, names)}
+
+
+def _narrowed(method: str, result: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """The parts of a result that are others if only these tools are available."""
+    if method == "resources/templates/list" and EXPORTING not in names:
+        pictures = SCRATCH.values()
+        return {"resourceTemplates": [one for one in result["resourceTemplates"] if one["uriTemplate"] not in pictures]}
+    if method == "prompts/list":
+        fitting = {prompt.name for prompt in build_prompts(names)}
+        return {"prompts": [prompt for prompt in result["prompts"] if prompt["name"] in fitting]}
+    return {"instructions": build_instructions(names)} if "instructions" in result else {}
 
 
 def build_server(settings: Settings, start: Start, counted: Counted | None = None) -> MemoryServer:
@@ -276,6 +292,7 @@ def run(settings: Settings, parts: Parts) -> None:
     http_app(found := build_server(settings, _nothing), found.backend, settings, found.draining)
     shared = shared_by_workers() if settings.metrics else nullcontext()
     scratch = known_tools([one for one in TOOLSETS if one.name == "reasoning"]) & {tool.name for tool in found.tools}
+    scratch |= {DRAWING.name} if EXPORTING in scratch else frozenset()
     owned = owners(settings.workers, scratch) if scratch else nullcontext()
     with listen(settings.host, settings.port) as listening, shared, owned as each:
 

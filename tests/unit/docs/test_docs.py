@@ -55,6 +55,6 @@ def test_the_decisions_about_scratch_graphs_are_recorded_and_linked() -> None:
     page = (DOCS / "reasoning.md").read_text(encoding="utf-8")
     linked = re.findall(r"\]\((adr/\d{4}-[^)#]+)\)", page)
     records = {path: (DOCS / path).read_text(encoding="utf-8") for path in linked}
-    assert {Path(path).name[:4] for path in records} == {"0021", "0022", "0023", "0054"}
+    assert {Path(path).name[:4] for path in records} == {"0021", "0022", "0023", "0054", "0065"}
     for path, text in records.items():
         assert {"Context", "Decision"} <= set(re.findall(r"(?:\*\*|^## )(Context|Decision)", text, re.MULTILINE)), path

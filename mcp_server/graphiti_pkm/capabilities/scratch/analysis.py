@@ -13,7 +13,6 @@ from graphiti_pkm.capabilities.scratch.edge_meaning import AS_CAUSES, notes_on_c
 from graphiti_pkm.capabilities.scratch.matching.matching import Match, shown
 from graphiti_pkm.capabilities.scratch.models.analysis import (
     AllPathsResponse,
-    BridgesResponse,
     CausesResponse,
     ComponentsResponse,
     CyclesResponse,
@@ -31,7 +30,6 @@ from graphiti_pkm.capabilities.scratch.models.analysis import (
 from graphiti_pkm.capabilities.scratch.pages import ROOM, fitting
 from graphiti_pkm.capabilities.scratch.requests import (
     AllPaths,
-    Bridges,
     CommonCauses,
     ConnectedComponents,
     DegreeCentrality,
@@ -68,7 +66,7 @@ _MANY_WAYS = 2**53
 _ALONG = " Edges are followed from cause to effect; in a graph of what depends on what use impact_of_removal."
 _MOST_LENGTHS = 20
 """Lengths of longer paths that are listed."""
-_HALF, _QUARTER = ROOM // 2, ROOM // 4
+_QUARTER = ROOM // 4
 _MOST_RELATIONS = 5
 """Listed for one step of a path."""
 _RELATIONS_ROOM = 6_000
@@ -168,17 +166,22 @@ class ScratchAnalysis:
         return RankingsResponse(rankings=ranked, total=len(scores), truncated=len(scores) > len(ranked))
 
     async def connected_components(self, caller: Caller, request: ConnectedComponents) -> ComponentsResponse:
-        """Weakly or strongly connected components, or communities, the largest first."""
+        """Weakly or strongly connected components, or communities, the largest first; also what alone joins them."""
         if request.mode == "communities":
             return await self._communities(caller, request)
         taken = await self._snapshots.take(caller, request.graph, relation=request.relation)
         found = await asyncio.to_thread(_analyses().components, taken.view, strong=request.mode == "strong")
-        listed, all_shown = taken.labels.parts(found[: request.limit])
+        cuts = await self._bridges(taken, request.limit) if request.mode == "bridges" else {}
+        room = {"room": _QUARTER} if cuts else {}
+        listed, all_shown = taken.labels.parts(found[: request.limit], **room)
         return ComponentsResponse(
             components=listed,
             sizes=[len(one) for one in found[: len(listed)]],
             count=len(found),
-            truncated=len(found) > request.limit or not all_shown,
+            **cuts,
+            truncated=len(found) > request.limit
+            or not all_shown
+            or any(len(cuts[what]) < cuts[f"{what}_total"] for what in ("articulation_points", "bridges") if cuts),
         )
 
     async def find_cycles(self, caller: Caller, request: FindCycles) -> CyclesResponse:
@@ -358,20 +361,17 @@ class ScratchAnalysis:
             note=" ".join(notes) or None,
         )
 
-    async def bridges(self, caller: Caller, request: Bridges) -> BridgesResponse:
+    async def _bridges(self, taken: Snapshot, limit: int) -> dict[str, Any]:
         """Articulation points and bridges."""
-        taken = await self._snapshots.take(caller, request.graph, relation=request.relation)
         points, pairs = await asyncio.to_thread(_analyses().cut_points, taken.view)
-        labels = taken.labels
-        cut = labels.some_of(points, request.limit, _QUARTER)
-        told = _fit([_pair(labels, one, other) for one, other in pairs[: request.limit]], _HALF)
-        return BridgesResponse(
-            articulation_points=cut,
-            articulation_points_total=len(points),
-            bridges=told,
-            bridges_total=len(pairs),
-            truncated=len(cut) < len(points) or len(told) < len(pairs),
-        )
+        cut = taken.labels.some_of(points, limit, _QUARTER)
+        told = _fit([_pair(taken.labels, one, other) for one, other in pairs[:limit]], _QUARTER)
+        return {
+            "articulation_points": cut,
+            "articulation_points_total": len(points),
+            "bridges": told,
+            "bridges_total": len(pairs),
+        }
 
     async def _communities(self, caller: Caller, request: ConnectedComponents) -> ComponentsResponse:
         """Communities by modularity."""

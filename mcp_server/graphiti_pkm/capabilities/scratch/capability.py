@@ -8,13 +8,13 @@ from graphiti_pkm.capabilities.scratch.tools import (
     add_node,
     add_nodes,
     all_paths,
-    bridges,
     commit_graph,
     common_causes,
     compare_graphs,
     connected_components,
     degree_centrality,
     delete_graph,
+    draw_graph,
     export_graph,
     find_cycles,
     find_edges,
@@ -42,12 +42,19 @@ from graphiti_pkm.toolkit.tool import DELETES, WRITES_IDEMPOTENT, ToolSpec
 
 _tool = partial(ToolSpec, types="graphiti_pkm.capabilities.scratch.requests", shown_by="list_graphs")
 
+DRAWING = _tool(draw_graph, "Draw Graph")
+"""Answers the resources of pictures; it is in no toolset and no list."""
+
+EXPORTING = export_graph.__name__
+"""The tool that gives addresses of pictures: where it is offered, so are they."""
+
 CAPABILITY = Capability(
     name="scratch",
     assembly="graphiti_pkm.capabilities.scratch.assembly",
     only_with="reasoning",
     former={
         "betweenness_centrality": ("pagerank", {"by": "betweenness"}),
+        "bridges": ("connected_components", {"mode": "bridges"}),
         "communities": ("connected_components", {"mode": "communities"}),
     },
     tools={
@@ -79,7 +86,6 @@ CAPABILITY = Capability(
             _tool(degree_centrality, "Degree Centrality"),
             _tool(impact_of_removal, "Impact Of Removal"),
             _tool(common_causes, "Common Causes"),
-            _tool(bridges, "Bridges"),
             _tool(import_graph, "Import Graph", WRITES_IDEMPOTENT),
             _tool(export_graph, "Export Graph"),
             _tool(load_memory_graph, "Load Memory Graph", WRITES_IDEMPOTENT),

@@ -1,19 +1,27 @@
 """Imports scratch graphs from texts and exports them as texts and pictures."""
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphiti_pkm.capabilities.scratch.edges import matched
 from graphiti_pkm.capabilities.scratch.limits import Content
 from graphiti_pkm.capabilities.scratch.matching.matching import Matcher
-from graphiti_pkm.capabilities.scratch.models.answers import ExportGraphResponse, ImportGraphResponse
-from graphiti_pkm.capabilities.scratch.requests import ExportGraph, ImportGraph
+from graphiti_pkm.capabilities.scratch.models.answers import (
+    DrawnGraph,
+    ExportGraphResponse,
+    ImportGraphResponse,
+    MatchedLabel,
+)
+from graphiti_pkm.capabilities.scratch.parts import highest, near, of_relation, without_implied
+from graphiti_pkm.capabilities.scratch.pictures import address, renders_png
+from graphiti_pkm.capabilities.scratch.requests import DrawGraph, ExportGraph, GraphPart, ImportGraph
 from graphiti_pkm.capabilities.scratch.snapshots import Snapshots, must_have
-from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs
+from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs, checked_name
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.reading.paging import EXPORT
 from graphiti_pkm.core.waiting import in_thread
-from graphiti_pkm.errors import TooLarge
+from graphiti_pkm.errors import InvalidInput, TooLarge
 from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
 if TYPE_CHECKING:  # formats and NumPy are loaded on first use
@@ -23,6 +31,10 @@ if TYPE_CHECKING:  # formats and NumPy are loaded on first use
 DEFAULT_EXPORT, LARGEST_EXPORT = EXPORT.default, EXPORT.maximum
 """Default and maximum number of characters of an export."""
 _SHORT = ("csv", "tsv", "text", "mermaid")
+_WHERE = (
+    "The picture is not in this answer: the client reads it as a resource. Where it cannot, max_chars={characters} "
+    "puts the SVG into content."
+)
 _MOST_LISTED = 5
 _LONGEST_LISTED = 60
 
@@ -50,40 +62,89 @@ class ScratchExchange:
             )
 
     async def export_graph(self, caller: Caller, request: ExportGraph) -> ExportGraphResponse:
-        """A graph, or some of its nodes with the edges between them, as a text, which is never truncated."""
+        """A graph, or a part of it, as a text, which is never truncated, or as a picture at an address."""
+        part = await self._part(caller, request)
+        content, size = part.content, dict[str, Any]()
+        if request.format == "svg":
+            drawn = await self._snapshots.drawn(caller, content)
+            text, size = drawn["svg"], {"width": drawn["width"], "height": drawn["height"]}
+            warnings = await asyncio.to_thread(_left_out, content, text, request.format)
+        else:
+            text, warnings = await asyncio.to_thread(_written, content, request.format)
+        told = {
+            "format": request.format,
+            "node_count": len(content.nodes),
+            "edge_count": len(content.edges),
+            "matched": part.matched,
+            "warnings": [*part.left_out, *warnings],
+            **size,
+        }
+        if request.format == "svg" and request.max_chars is None:
+            return ExportGraphResponse(
+                content=None,
+                picture=address(part.graph, request, part.named, "svg"),
+                png=address(part.graph, request, part.named, "png") if renders_png() else None,
+                bytes=len(text.encode()),
+                message=_WHERE.format(characters=len(text)),
+                **told,
+            )
+        most = request.max_chars or DEFAULT_EXPORT
+        if len(text) > most:
+            raise TooLarge(
+                f"The content has {len(text):,} characters, more than max_chars ({most:,}), and a part would be "
+                f"useless. {_way_out(len(text), request.format)}"
+            )
+        return ExportGraphResponse(content=text, **told)
+
+    async def draw_graph(self, caller: Caller, request: DrawGraph) -> DrawnGraph:
+        """The picture at an address that ``export_graph`` gave, of the graph as it is now."""
+        part = await self._part(caller, request)
+        drawn = await self._snapshots.drawn(caller, part.content, as_png=request.format == "png")
+        return DrawnGraph(svg=drawn.get("svg"), png=drawn.get("png"))
+
+    async def _part(self, caller: Caller, request: GraphPart) -> "_Part":
         labels = [label.strip() for label in request.nodes or ()]
+        if request.hops and not labels:
+            raise InvalidInput("hops goes with nodes: name those around which to look.")
         async with self._matcher.reading(caller, request.graph, labels) as found:
-            chosen = {found.match(label).index for label in labels} or None
+            indices = {found.match(label).index for label in labels}
             told = matched(found, labels)
             must_have(found.graph, request.relation)
-            part = _of_relation(await in_thread(found.graph.content, chosen), request.relation)
-        if request.format == "svg":
-            content = await self._snapshots.drawn(caller, part)
-            warnings = await asyncio.to_thread(_left_out, part, content, request.format)
-        else:
-            content, warnings = await asyncio.to_thread(_written, part, request.format)
-        if len(content) > request.max_chars:
-            raise TooLarge(
-                f"The content has {len(content):,} characters, more than max_chars ({request.max_chars:,}), and a part "
-                f"would be useless. {_way_out(len(content), request.format)}"
-            )
-        return ExportGraphResponse(
-            format=request.format,
-            node_count=len(part.nodes),
-            edge_count=len(part.edges),
-            matched=told,
-            content=content,
-            warnings=warnings,
-        )
+            named = [found.graph.label(index) for index in indices]
+            around = await in_thread(near, found.graph, indices, request.hops, request.relation)
+            content = await in_thread(found.graph.content, around or None)
+        content, left_out = await in_thread(_chosen, content, request, named)
+        return _Part(checked_name(request.graph), content, sorted(named), told, left_out)
 
 
-def _of_relation(content: Content, relation: str | None) -> Content:
-    """Only the edges of a relation, with their ends."""
-    if relation is None:
-        return content
-    edges = tuple(edge for edge in content.edges if edge.relation.casefold() == relation.casefold())
-    ends = {end for edge in edges for end in (edge.source, edge.target)}
-    return Content(tuple(node for node in content.nodes if node.label in ends), edges)
+class _Part(NamedTuple):
+    """The part of a graph that is shown."""
+
+    graph: str
+    content: Content
+    named: list[str]
+    """The labels of the nodes that were asked for."""
+    matched: list[MatchedLabel]
+    left_out: list[str]
+
+
+def _chosen(content: Content, request: GraphPart, named: Sequence[str]) -> tuple[Content, list[str]]:
+    """What is shown of a content, and in words what is not."""
+    content = of_relation(content, request.relation)
+    left_out = []
+    if request.rank is not None:
+        whole, content = content, highest(content, request.rank, named)
+        if lost := len(whole.nodes) - len(content.nodes):
+            left_out.append(f"Left out: {_counted(lost, 'node')} of lower PageRank.")
+    if request.reduce:
+        whole, content = content, without_implied(content)
+        if lost := len(whole.edges) - len(content.edges):
+            left_out.append(f"Left out: {_counted(lost, 'edge')} implied by longer paths of the same relation.")
+    return content, left_out
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' if number > 1 else ''}"
 
 
 def _applied(graph: "ScratchGraph", said: Content) -> "tuple[Applied, list[str]]":

@@ -16,7 +16,7 @@ from graphiti_pkm.core.reading.paging import (
     SCRATCH_ROWS,
     SCRATCH_TOP,
 )
-from graphiti_pkm.toolkit.parameters import OwnGroups, WithEnded
+from graphiti_pkm.toolkit.parameters import WithEnded
 from graphiti_pkm.toolkit.schema import as_object
 
 
@@ -38,7 +38,7 @@ Properties: TypeAlias = Annotated[dict[str, Any] | None, BeforeValidator(as_obje
 Nodes: TypeAlias = Annotated[list[NodeInput], BeforeValidator(_as_nodes), Field(max_length=500)]
 Edges: TypeAlias = Annotated[list[EdgeInput], BeforeValidator(as_list), Field(max_length=500)]
 Groups: TypeAlias = Annotated[list[Annotated[Strings, Field(max_length=500)]], BeforeValidator(as_list)]
-CreateMissing: TypeAlias = Annotated[bool, Field(description="add ends that are no nodes")]
+CreateMissing: TypeAlias = Annotated[bool, Field(description="add missing ends")]
 Rows: TypeAlias = Annotated[int, Field(ge=SCRATCH_ROWS.minimum, le=SCRATCH_ROWS.maximum), PER_PAGE]
 Cursor: TypeAlias = Annotated[str | None, PER_PAGE]
 Few: TypeAlias = Annotated[int, Field(ge=SCRATCH_ITEMS.minimum, le=SCRATCH_ITEMS.maximum), SELDOM_NEEDED]
@@ -205,8 +205,8 @@ class Pagerank(Request):
 class ConnectedComponents(Request):
     graph: Graph = DEFAULT_GRAPH
     mode: Annotated[
-        Literal["weak", "strong", "communities"],
-        Field(description="strong: that reach each other; communities: groups inside"),
+        Literal["weak", "strong", "communities", "bridges"],
+        Field(description="strong: reach each other; communities: groups inside; bridges: what alone joins"),
     ] = "weak"
     limit: Few = SCRATCH_ITEMS.default
     weight: Annotated[Weight, SELDOM_NEEDED] = None
@@ -250,12 +250,6 @@ class CommonCauses(Request):
     limit: Few = 15
 
 
-class Bridges(Request):
-    graph: Graph = DEFAULT_GRAPH
-    limit: Few = SCRATCH_ITEMS.default
-    relation: Relation = None
-
-
 class ImportGraph(Request):
     format: Literal["dot", "csv", "tsv", "json", "graphml"]
     content: Annotated[str, Field(max_length=1_000_000)]
@@ -263,24 +257,40 @@ class ImportGraph(Request):
     graph: Graph = DEFAULT_GRAPH
 
 
-class ExportGraph(Request):
-    format: Literal["dot", "csv", "tsv", "json", "graphml", "mermaid", "svg", "text"]
+class GraphPart(Request):
+    """What of a graph is shown; the graph stays as it is."""
+
     graph: Graph = DEFAULT_GRAPH
-    nodes: Annotated[Strings | None, Field(max_length=500, description="only these and edges among them")] = None
+    nodes: Annotated[Strings | None, Field(max_length=500, description="only these")] = None
+    hops: Annotated[int, Field(ge=0, le=10, description="and so near")] = 0
     relation: Relation = None
-    max_chars: Annotated[int, Field(ge=EXPORT.minimum, le=EXPORT.maximum), SELDOM_NEEDED] = EXPORT.default
-    """A longer content is an error that says which number to send."""
+    rank: Annotated[int | None, Field(ge=1, description="so many, by PageRank")] = None
+    reduce: Annotated[bool, Field(description="without what longer paths imply")] = False
+
+
+class ExportGraph(GraphPart):
+    format: Literal["text", "svg", "mermaid", "dot", "csv", "tsv", "json", "graphml"] = "text"
+    max_chars: Annotated[int | None, Field(ge=EXPORT.minimum, le=EXPORT.maximum), SELDOM_NEEDED] = None
+    """A longer content is an error that says which number to send; with a number an SVG comes as content."""
+
+
+class DrawGraph(GraphPart):
+    """Of a resource: the tool that answers it is not listed."""
+
+    format: Literal["svg", "png"]
 
 
 class LoadMemoryGraph(Request):
     graph: Graph = DEFAULT_GRAPH
     entity_uuids: Annotated[Strings | None, Field(max_length=50, description="from search_nodes; or me")] = None
-    query: Annotated[str | None, Field(description="or what fits this best")] = None
+    query: Annotated[Strings | None, Field(max_length=10, description="or best matches")] = None
+    episode_uuids: Annotated[Strings | None, Field(max_length=50, description="or what these mention")] = None
+    entity_types: Annotated[Strings | None, Field(max_length=20, description="only these, or all of these")] = None
     hops: Annotated[int, Field(ge=LOADED_HOPS.minimum, le=LOADED_HOPS.maximum)] = LOADED_HOPS.default
     as_of: Annotated[str | None, Field(description="what held then")] = None
     known_at: Annotated[str | None, Field(description="what memory knew then")] = None
     limit: Annotated[int, Field(ge=LOADED_NODES.minimum, le=LOADED_NODES.maximum)] = LOADED_NODES.default
-    group_ids: OwnGroups = None
+    group_ids: Annotated[Strings | None, Field(description="namespaces; alone: all in them")] = None
     include_invalidated: Annotated[WithEnded, SELDOM_NEEDED] = True
 
 

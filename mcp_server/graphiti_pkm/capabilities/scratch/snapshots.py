@@ -167,18 +167,19 @@ class Snapshots:
         """Run a job of ``algorithms/analyses.py`` in a worker process, up to the time limit or ``most`` results."""
         return await self._processes.run(caller.visibility, f"{_JOBS}:{job}", view, most=most, **arguments)
 
-    async def drawn(self, caller: Caller, content: Content) -> str:
-        """A content as SVG, drawn in a worker process.
+    async def drawn(self, caller: Caller, content: Content, *, as_png: bool = False) -> dict[str, Any]:
+        """A content as ``svg`` with ``width`` and ``height``, or as ``png`` in base64, drawn in a worker process.
 
         Raises:
-            InvalidInput: the content is too large for a picture.
+            InvalidInput: the content is too large for a picture, or nothing renders PNG here.
             Unavailable: the time limit was reached.
         """
         nodes = [(node.label, node.type) for node in content.nodes]
         edges = [(edge.source, edge.target, edge.relation) for edge in content.edges]
-        outcome = await self._processes.run(caller.visibility, _DRAWING, nodes=nodes, edges=edges)
+        outcome = await self._processes.run(caller.visibility, _DRAWING, nodes=nodes, edges=edges, as_png=as_png)
         if outcome.finds:
-            return str(outcome.finds[0])
+            drawn: dict[str, Any] = outcome.finds[0]
+            return drawn
         raise Unavailable(
             f"The picture of {len(nodes):,} nodes and {len(edges):,} edges was not drawn within the time limit, "
             f"{self._limit}; the graph is unchanged. Name fewer nodes in nodes, or use the format dot or mermaid."

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from graphiti_pkm.capabilities.scratch.models.analysis import (
     AllPathsResponse,
-    BridgesResponse,
     CausesResponse,
     ComponentsResponse,
     CyclesResponse,
@@ -21,6 +20,7 @@ from graphiti_pkm.capabilities.scratch.models.answers import (
     AddNodesResponse,
     CompareGraphsResponse,
     DeleteGraphResponse,
+    DrawnGraph,
     ExportGraphResponse,
     FindEdgesResponse,
     FindNodeResponse,
@@ -52,13 +52,13 @@ if TYPE_CHECKING:  # services are loaded after the tools are listed, requests on
         AddNode,
         AddNodes,
         AllPaths,
-        Bridges,
         CommitGraph,
         CommonCauses,
         CompareGraphs,
         ConnectedComponents,
         DegreeCentrality,
         DeleteGraph,
+        DrawGraph,
         ExportGraph,
         FindCycles,
         FindEdges,
@@ -95,7 +95,7 @@ def reasoning_of(call: Call) -> "Reasoning":
 
 
 async def list_graphs(call: Call, request: "ListGraphs") -> ListGraphsResponse:  # noqa: ARG001  (it takes nothing)
-    """List your scratch graphs with sizes, last used first, and saved ones that open_graph brings back.
+    """List your scratch graphs with sizes, and saved ones.
 
     Use to find a graph again; for what is in one use get_graph_info instead.
     """
@@ -135,9 +135,9 @@ async def add_node(call: Call, request: "AddNode") -> AddNodeResponse:
 
 
 async def add_nodes(call: Call, request: "AddNodes") -> AddNodesResponse:
-    """Add up to 500 nodes to a scratch graph; wrong ones come back in failed.
+    """Add up to 500 nodes; wrong ones come back in failed.
 
-    Use before add_edges; for a text in DOT, CSV, JSON or GraphML use import_graph instead.
+    Use before add_edges; for a text use import_graph instead.
     """
     return await reasoning_of(call).nodes.add_nodes(call.caller, request)
 
@@ -169,13 +169,13 @@ async def merge_nodes(call: Call, request: "MergeNodes") -> MergeNodesResponse:
 async def rename_node(call: Call, request: "RenameNode") -> RenameNodeResponse:
     """Rename a node; its edges stay.
 
-    Use for a wrong label; if a node has the new one use merge_nodes instead.
+    Use for a wrong label; for two nodes use merge_nodes instead.
     """
     return await reasoning_of(call).nodes.rename_node(call.caller, request)
 
 
 async def list_nodes(call: Call, request: "ListNodes") -> ListNodesResponse:
-    """List nodes of a scratch graph as they were added.
+    """List nodes as they were added.
 
     Use for an overview, or with max_in_degree=0 and relation for what nothing explains; for a name use
     find_node instead.
@@ -192,7 +192,7 @@ async def add_edge(call: Call, request: "AddEdge") -> AddEdgeResponse:
 
 
 async def add_edges(call: Call, request: "AddEdges") -> AddEdgesResponse:
-    """Add up to 500 edges to a scratch graph; unclear ones come back in failed.
+    """Add up to 500 edges; unclear ones come back in failed.
 
     Use after add_nodes, or with create_missing; for a text use import_graph instead.
     """
@@ -200,7 +200,7 @@ async def add_edges(call: Call, request: "AddEdges") -> AddEdgesResponse:
 
 
 async def find_edges(call: Call, request: "FindEdges") -> FindEdgesResponse:
-    """Find edges of a scratch graph, with their properties.
+    """Find edges, with their properties.
 
     Use to check what is there; around one node use get_neighbors instead.
     """
@@ -259,7 +259,7 @@ async def pagerank(call: Call, request: "Pagerank") -> RankingsResponse:
 async def connected_components(call: Call, request: "ConnectedComponents") -> ComponentsResponse:
     """List connected parts of a scratch graph, or groups inside, largest first.
 
-    Use for clusters, topics, modules; for what joins them use bridges instead.
+    Use for clusters, topics, modules, single points of failure; for one node use impact_of_removal instead.
     """
     return await reasoning_of(call).analysis.connected_components(call.caller, request)
 
@@ -304,35 +304,31 @@ async def common_causes(call: Call, request: "CommonCauses") -> CausesResponse:
     return await reasoning_of(call).analysis.common_causes(call.caller, request)
 
 
-async def bridges(call: Call, request: "Bridges") -> BridgesResponse:
-    """List nodes and edges without which a graph falls apart, whichever way edges point.
-
-    Use for single points of failure; for one node use impact_of_removal instead.
-    """
-    return await reasoning_of(call).analysis.bridges(call.caller, request)
-
-
 async def import_graph(call: Call, request: "ImportGraph") -> ImportGraphResponse:
     """Import a text into a scratch graph, merging; all or nothing.
 
-    Use for many; for few use add_edges instead. dot: an edge's label is its relation. csv:
-    header source,target,relation, then properties. json: nodes with label, type; edges with source, target,
-    relation.
+    Use for many; for few use add_edges instead. csv: header source,target,relation, then properties. json: nodes
+    with label, type; edges with source, target, relation.
     """
     return await reasoning_of(call).exchange.import_graph(call.caller, request)
 
 
 async def export_graph(call: Call, request: "ExportGraph") -> ExportGraphResponse:
-    """Export a scratch graph as a text or a picture.
+    """Export a scratch graph, or a part of it.
 
-    Use json or graphml to keep all, dot, mermaid, csv for other programs, svg or text (a tree) to see it. For a
-    few nodes use subgraph instead.
+    Use text (a tree) to see it, svg for a picture's address, dot, mermaid, csv for other programs, json, graphml
+    to keep all; for few nodes use subgraph instead.
     """
     return await reasoning_of(call).exchange.export_graph(call.caller, request)
 
 
+async def draw_graph(call: Call, request: "DrawGraph") -> DrawnGraph:
+    """Draw a scratch graph: what a client reads at the address of a picture. It is not listed."""
+    return await reasoning_of(call).exchange.draw_graph(call.caller, request)
+
+
 async def load_memory_graph(call: Call, request: "LoadMemoryGraph") -> LoadMemoryResponse:
-    """Load a part of memory into a scratch graph: entities as nodes, facts as edges with dates.
+    """Load a part of memory into a scratch graph: entities as nodes, facts as edges.
 
     Use to compute on memory, two dates in two graphs; for a first look use get_entity_subgraph instead.
     """
@@ -360,6 +356,6 @@ async def save_graph(call: Call, request: "SaveGraph") -> SaveGraphResponse:
 async def open_graph(call: Call, request: "OpenGraph") -> OpenGraphResponse:
     """Open a saved graph as a scratch graph again.
 
-    Use for what list_graphs names as saved; for facts of memory use load_memory_graph instead.
+    Use for saved ones of list_graphs; for memory use load_memory_graph instead.
     """
     return await reasoning_of(call).saving.open_graph(call.caller, request)

@@ -1,26 +1,33 @@
-"""Resources: entities and episodes by uuid, for clients that attach context themselves."""
+"""Resources: entities and episodes, for clients that attach context themselves, and pictures of scratch graphs."""
 
 import time
+from base64 import b64decode
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+from mcp.server.mcpserver.resources.templates import ResourceSecurity
 
 from graphiti_pkm.capabilities.explore.tools import EXPLORING
+from graphiti_pkm.capabilities.scratch.pictures import BEGIN, CHOICES, PictureFormat, renders_png
 from graphiti_pkm.core.identity.groups import answering
 from graphiti_pkm.core.model.answers import Answer
 from graphiti_pkm.errors import NotFound, PkmError
 from graphiti_pkm.server.auth.callers import caller_of, token_of
 from graphiti_pkm.server.backend import Backend
 from graphiti_pkm.server.observability.audit import REFUSALS, audit
-from graphiti_pkm.server.tools.guard import backend_of
+from graphiti_pkm.server.tools.guard import GuardedTool, backend_of
 from graphiti_pkm.toolkit.call import Call
 
 _R = TypeVar("_R")
 
 ENTITY = "pkm://entity/{uuid}"
 EPISODE = "pkm://episode/{uuid}"
+_ASKED = f"{{?{','.join(CHOICES)}}}"
+SCRATCH = {"svg": f"{BEGIN}{{graph}}.svg{_ASKED}", "png": f"{BEGIN}{{graph}}.png{_ASKED}"}
+_NO_PATHS = ResourceSecurity(exempt_params={"graph", *CHOICES})
+"""Names of graphs and labels reach no file, and may look like a path."""
 
 
 async def read_for(
@@ -82,3 +89,44 @@ def add_resources(server: MCPServer[Backend], *, read_only_caller: bool) -> None
     )
     async def episode(uuid: str, context: Context[Backend, Any]) -> str:
         return await read(context, lambda call: call.services[EXPLORING].get_episode(call.caller, uuid))
+
+
+def add_pictures(server: MCPServer[Backend], drawing: GuardedTool, is_offered: Callable[[Any], bool]) -> None:
+    """Register pictures of scratch graphs, which the unlisted tool ``drawing`` answers as it would any call.
+
+    ``is_offered``: whether a request may use scratch graphs at all.
+    """
+
+    def reader(picture_format: PictureFormat) -> Callable[..., Awaitable[str | bytes]]:
+        async def read(
+            graph: str,
+            context: Context[Backend, Any],
+            nodes: str | None = None,
+            hops: str | None = None,
+            relation: str | None = None,
+            rank: str | None = None,
+            reduce: str | None = None,
+        ) -> str | bytes:
+            if not is_offered(context.request_context.request):
+                raise ResourceNotFoundError("Scratch graphs are not offered here.")
+            asked = {"graph": graph, "nodes": nodes, "hops": hops, "relation": relation, "rank": rank, "reduce": reduce}
+            result = await drawing.run({"format": picture_format, **asked}, context)
+            found = result.structured_content or {}
+            if result.is_error:
+                kind = ResourceNotFoundError if found["code"] == NotFound.code else ResourceError
+                raise kind(found["error"])
+            content: str = found[picture_format]
+            return b64decode(content) if picture_format == "png" else content
+
+        return read
+
+    formats: tuple[tuple[PictureFormat, str], ...] = (("svg", "image/svg+xml"), ("png", "image/png"))
+    for picture_format, mime_type in formats[: 2 if renders_png() else 1]:
+        server.resource(
+            SCRATCH[picture_format],
+            name=f"scratch_{picture_format}",
+            title=f"Scratch graph as {picture_format.upper()}",
+            description="A picture of a scratch graph of yours; export_graph gives the address.",
+            mime_type=mime_type,
+            security=_NO_PATHS,
+        )(reader(picture_format))

@@ -6,7 +6,7 @@ import numpy as np
 import rustworkx as rx
 
 from graphiti_pkm.capabilities.scratch.algorithms.paths import distances
-from graphiti_pkm.capabilities.scratch.algorithms.view import Ints, Pair, View
+from graphiti_pkm.capabilities.scratch.algorithms.view import Ints, Pair, View, view_of
 
 _FEW = 2
 """Edges per node that are used in the first pass over weak components; they join nearly everything."""
@@ -156,3 +156,20 @@ def redundant_edges(view: View) -> list[Pair] | None:
             beyond |= 1 << end
         reach[node] = beyond
     return sorted(redundant)
+
+
+def implied_edges(view: View) -> list[Pair]:
+    """The edges that longer paths imply, also of a graph with cycles, whose edges inside a cycle all stay.
+
+    Strong components are taken for one node each; of several edges between two of them none implies another.
+    """
+    numbers = strong_components(view)
+    order = np.unique(numbers)
+    part = np.searchsorted(order, numbers)
+    sources, targets = part[view.sources], part[view.targets]
+    apart = sources != targets
+    redundant = set(
+        redundant_edges(view_of(range(len(order)), np.stack((sources[apart], targets[apart]), axis=1))) or ()
+    )
+    ends = zip(view.sources.tolist(), view.targets.tolist(), sources.tolist(), targets.tolist(), strict=True)
+    return [(source, target) for source, target, one, other in ends if (one, other) in redundant]

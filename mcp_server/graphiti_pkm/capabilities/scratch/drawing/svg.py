@@ -1,11 +1,14 @@
 """Draws a graph as SVG: deterministic, without scripts or external resources, for light and dark backgrounds."""
 
 import math
+from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
-from graphiti_pkm.capabilities.scratch.drawing.lettering import Lettering
+from graphiti_pkm.capabilities.scratch.drawing.lettering import Lettering, Spot
 from graphiti_pkm.capabilities.scratch.drawing.picture import picture_of
 from graphiti_pkm.capabilities.scratch.drawing.picture_texts import (
     FONT_SIZE,
@@ -28,6 +31,10 @@ _NARROWEST = 288
 _STEP = 9
 """The distance between sample points on a line."""
 _LONGEST_RELATION = 130
+_LONGEST_NAMED = 160
+"""For names in the legend."""
+_SAMPLE = 28
+"""The length of a line in the legend."""
 _GREY = "#757d89"
 """For lines and their labels; it contrasts equally with white and black."""
 _UNTYPED = ("#eef0f3", "#8b93a1")
@@ -53,13 +60,17 @@ def write_svg(content: Content) -> str:
     Raises:
         InvalidInput: the graph is too large for one picture.
     """
+    return _drawing(content).drawn()
+
+
+def _drawing(content: Content) -> "_Drawing":
     for what, many, most in (("nodes", len(content.nodes), MOST_NODES), ("edges", len(content.edges), MOST_EDGES)):
         if many > most:
             raise InvalidInput(
                 f"A picture shows at most {most:,} {what}, and these are {many:,}. Nothing was changed: name fewer "
-                "nodes, or use the format dot and draw it with Graphviz."
+                "nodes, or those of the highest rank, or use the format dot and draw it with Graphviz."
             )
-    return _Drawing(content).drawn()
+    return _Drawing(content)
 
 
 _HEAD = (
@@ -85,6 +96,11 @@ def _tip_id(colour: str) -> str:
     return "tip" if colour == _GREY else f"tip{colour[1:]}"
 
 
+def _strokes(relations: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """A colour and a dash for each relation."""
+    return {name: (_COLOURS[at % len(_COLOURS)][1], _DASHES[at % len(_DASHES)]) for at, name in enumerate(relations)}
+
+
 def _stroke(colour: str, dash: str) -> str:
     dashed = f" stroke-dasharray='{dash}'" if dash else ""
     return f"fill='none' stroke='{colour}' stroke-width='1.3'{dashed} marker-end='url(#{_tip_id(colour)})'"
@@ -105,10 +121,8 @@ class _Drawing:
         self._only = next(iter(names)) if len(names) == 1 else None
         self._main = next((name for name, count in names.items() if count > _MOST_OF * names.total()), None)
         """The relation of most edges, which is said once below the picture."""
-        others = [name for name in names if name != self._main] if self._main else []
-        self._strokes = {
-            name: (_COLOURS[at % len(_COLOURS)][1], _DASHES[at % len(_DASHES)]) for at, name in enumerate(others)
-        }
+        self._names = [name for name, _ in names.most_common() if name != self._main]
+        self._strokes = _strokes(self._names) if self._main else {}
         self._shown = {
             ends: "" if {*relations} == {self._main} else cut_to(", ".join(relations), _LONGEST_RELATION)
             for ends, relations in self._relations.items()
@@ -117,11 +131,13 @@ class _Drawing:
         self._colours: dict[str | None, tuple[str, str]] = dict.fromkeys(types[len(_COLOURS) :], _MANY)
         self._colours |= dict(zip(types, _COLOURS, strict=False))
         self._colours[None] = _UNTYPED
+        self.width = self.height = 0
+        """In pixels, once it is drawn."""
 
     def drawn(self) -> str:
         sizes = [(float(box.width), float(box.height)) for box in self._boxes]
         edges = [ends for ends in self._relations if ends[0] != ends[1]]
-        widths = {ends: width_of(shown) + 8 if shown else 0.0 for ends, shown in self._shown.items()}
+        widths = {ends: width_of(shown) + 2 if shown else 0.0 for ends, shown in self._shown.items()}
         picture = picture_of(sizes, edges, widths)
         self._middles, ways = picture.middles, picture.ways
         curves = {ends: _curve(ways[ends]) if ends in ways else self._direct(*ends) for ends in self._relations}
@@ -129,36 +145,41 @@ class _Drawing:
             [(x, y, box.width, box.height) for (x, y), box in zip(self._middles, self._boxes, strict=True)],
             [points for _, points in curves.values()],
         )
+        spots = letters.spots([(widths[ends], LINE) if self._shown[ends] else None for ends in curves])
+        without_room = any(self._shown[ends] and spot is None for ends, spot in zip(curves, spots, strict=True))
+        if without_room and len(self._names) <= len(_COLOURS):
+            self._strokes = _strokes(self._names)
         lines: dict[tuple[str, str], list[str]] = {_PLAIN: []}
-        relations = []
-        for ends, (path, points) in curves.items():
-            spot = letters.spot(points, widths[ends], LINE) if self._shown[ends] else None
-            if spot is not None:
-                relations.append(f"<text x='{spot[0]:.0f}' y='{spot[1]:.0f}'>{xml_text(self._shown[ends])}</text>")
-            told = self._told(ends) if self._shown[ends] and (spot is None or "…" in self._shown[ends]) else ""
+        texts: dict[str, list[str]] = {}
+        for (ends, (path, _)), spot in zip(curves.items(), spots, strict=True):
             stroke = next((self._strokes[one] for one in self._relations[ends] if one in self._strokes), _PLAIN)
-            lines.setdefault(stroke, []).append(
-                f"<path d='{path}'><title>{told}</title></path>" if told else f"<path d='{path}'/>"
-            )
+            if spot is not None:
+                text = f"<text x='{spot.x:.0f}' y='{spot.y + LINE * 0.25:.0f}'>{xml_text(self._shown[ends])}</text>"
+                texts.setdefault(stroke[0], []).append(text)
+            told = self._told(ends) if self._shown[ends] and (spot is None or "…" in self._shown[ends]) else ""
+            line = f"<path d='{path}'{_interrupted(spot)}"
+            lines.setdefault(stroke, []).append(f"{line}><title>{told}</title></path>" if told else f"{line}/>")
         left, top, right, bottom = letters.extent
         right = max(right, left + _NARROWEST)
-        legend, bottom = self._legend(left, bottom + _MARGIN, right)
+        samples = self._strokes if without_room else {}
+        legend, bottom = self._legend(left, bottom + _MARGIN, right, samples)
         frame = {
             "left": math.floor(left - _MARGIN),
             "top": math.floor(top - _MARGIN),
             "width": math.ceil(right - left + 2 * _MARGIN),
             "height": math.ceil(bottom - top + 2 * _MARGIN),
         }
+        self.width, self.height = frame["width"], frame["height"]
         nodes, edge_count = len(self._content.nodes), len(self._content.edges)
         return "\n".join(
             [
                 _HEAD.format(**frame),
                 f"<title>{nodes} nodes, {edge_count} edges</title>",
-                *(_tip(colour) for colour in dict.fromkeys(colour for colour, _ in lines)),
+                *(_tip(colour) for colour in dict.fromkeys(colour for colour, _ in (*lines, *samples.values()))),
                 *(line for (colour, dash), paths in lines.items() for line in _group(_stroke(colour, dash), paths)),
                 *self._rectangles(),
                 *_group("fill='#1b2430' text-anchor='middle'", list(self._labels())),
-                *_group(f"fill='{_GREY}' font-size='{FONT_SIZE - 1}' text-anchor='middle'", relations),
+                *(line for colour, shown in texts.items() for line in _group(_lettered(colour), shown)),
                 *legend,
                 "</svg>",
                 "",
@@ -207,35 +228,74 @@ class _Drawing:
             for number, line in enumerate(box.lines):
                 yield f"<text x='{x:.0f}' y='{first + number * LINE:.0f}'>{xml_text(line)}</text>"
 
-    def _legend(self, begin: float, top: float, end: float) -> tuple[list[str], float]:
-        """The types with their colours, and the relation if there is only one; also returns the new bottom edge."""
+    def _legend(
+        self, begin: float, top: float, end: float, samples: Mapping[str, tuple[str, str]]
+    ) -> tuple[list[str], float]:
+        """The types with their colours, relations with their lines, and the relation that is said once.
+
+        Also returns the new bottom edge.
+        """
         named = {colour: str(kind) for kind, colour in self._colours.items() if kind is not None}
         if _MANY in named:
             named[_MANY] = "other types"
         if named and any(node.type is None for node in self._content.nodes):
             named[_UNTYPED] = "no type"
-        shapes, left = [], begin
-        texts: list[tuple[str, tuple[str, str] | None]] = [
-            (cut_to(name, 160), colour) for colour, name in named.items()
-        ]
+        rows, shapes = _Rows(begin, top, end), list[str]()
+        for (fill, stroke), name in named.items():
+            text = cut_to(name, _LONGEST_NAMED)
+            x, y = rows.place(width_of(text) + 20)
+            chip = f"x='{x:.0f}' y='{y:.0f}' width='{width_of(text) + 12:.0f}' height='20' rx='6'"
+            shapes.append(f"<rect {chip} fill='{fill}' stroke='{stroke}'/>")
+            shapes.append(f"<text x='{x + 6:.0f}' y='{y + 14:.0f}' fill='#1b2430'>{xml_text(text)}</text>")
+        for name, stroke_of in samples.items():
+            text = cut_to(name, _LONGEST_NAMED)
+            x, y = rows.place(width_of(text) + _SAMPLE + 20)
+            shapes += _group(_stroke(*stroke_of), [f"<path d='M{x:.0f} {y + 10:.0f}h{_SAMPLE}'/>"])
+            shapes.append(_legend_text(x + _SAMPLE + 6, y, text))
         if self._main is not None:
-            texts.append((f"{'every edge' if self._only else 'unlabelled'}: {cut_to(self._main, 200)}", None))
-        for text, colour in texts:
-            wide = width_of(text) + 20
-            if left > begin and left + wide > end:
-                left, top = begin, top + 26
-            if colour is None:
-                shapes.append(f"<text x='{left:.0f}' y='{top + 14:.0f}' fill='{_GREY}'>{xml_text(text)}</text>")
-            else:
-                chip = f"x='{left:.0f}' y='{top:.0f}' width='{wide - 8:.0f}' height='20' rx='6'"
-                shapes.append(f"<rect {chip} fill='{colour[0]}' stroke='{colour[1]}'/>")
-                shapes.append(f"<text x='{left + 6:.0f}' y='{top + 14:.0f}' fill='#1b2430'>{xml_text(text)}</text>")
-            left += wide
-        return _group("font-size='11'", shapes), top + 20 if shapes else top - _MARGIN
+            text = f"{'every edge' if self._only else 'unlabelled'}: {cut_to(self._main, 200)}"
+            shapes.append(_legend_text(*rows.place(width_of(text) + 20), text))
+        return _group("font-size='11'", shapes), rows.top + 20 if shapes else top - _MARGIN
+
+
+@dataclass
+class _Rows:
+    """Where the entries of a legend stand."""
+
+    begin: float
+    top: float
+    end: float
+    left: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.left = self.begin
+
+    def place(self, width: float) -> Point:
+        """The left and top of the next entry, in a new row if it does not fit."""
+        if self.left > self.begin and self.left + width > self.end:
+            self.left, self.top = self.begin, self.top + 26
+        x, self.left = self.left, self.left + width
+        return x, self.top
+
+
+def _legend_text(x: float, y: float, text: str) -> str:
+    return f"<text x='{x:.0f}' y='{y + 14:.0f}' fill='{_GREY}'>{xml_text(text)}</text>"
+
+
+def _lettered(colour: str) -> str:
+    return f"fill='{colour}' font-size='{FONT_SIZE - 1}' text-anchor='middle'"
 
 
 def _group(attributes: str, shapes: Sequence[str]) -> list[str]:
     return [f"<g {attributes}>", *shapes, "</g>"] if shapes else []
+
+
+def _interrupted(spot: Spot | None) -> str:
+    """The attribute of a line that makes room for a label on it."""
+    if spot is None or spot.gap is None:
+        return ""
+    begin, end = spot.gap
+    return f" stroke-dasharray='{begin:.0f} {end - begin:.0f} 9999'"
 
 
 def _pair(point: Point) -> str:
@@ -305,13 +365,25 @@ def _bent(before: Point, begin: Point, end: Point, *, across: bool) -> Point:
     return moved if across else (moved[1], moved[0])
 
 
-def drawn(nodes: Sequence[tuple[str, str | None]], edges: Sequence[tuple[str, str, str]]) -> Iterator[str]:
-    """The job of the worker process: yields the SVG of nodes (label, type) and edges (source, target, relation).
+def drawn(
+    nodes: Sequence[tuple[str, str | None]],
+    edges: Sequence[tuple[str, str, str]],
+    *,
+    as_png: bool = False,
+) -> Iterator[dict[str, Any]]:
+    """The job of the worker process: yields the picture of nodes (label, type) and edges (source, target, relation).
 
     Raises:
-        InvalidInput: the graph is too large for one picture.
+        InvalidInput: the graph is too large for one picture, or there is nothing that renders PNG.
     """
     content = Content(
         tuple(ScratchNode(label, kind) for label, kind in nodes), tuple(ScratchEdge(*edge) for edge in edges)
     )
-    yield write_svg(content)
+    drawing = _drawing(content)
+    svg = drawing.drawn()
+    if as_png:
+        from graphiti_pkm.capabilities.scratch.drawing.png import rendered  # noqa: PLC0415  (only where it is asked for)
+
+        yield {"png": b64encode(rendered(svg, drawing.width, drawing.height)).decode()}
+    else:
+        yield {"svg": svg, "width": drawing.width, "height": drawing.height}

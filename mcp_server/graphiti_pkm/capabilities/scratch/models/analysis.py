@@ -82,6 +82,12 @@ class ComponentsResponse(Answer):
     """Of communities."""
     left_out: int | None = None
     """Nodes without an edge of the relation, which are in no community."""
+    articulation_points: list[str] | None = None
+    """Of bridges: nodes without which a component falls apart, whichever way edges point."""
+    articulation_points_total: int | None = None
+    bridges: list[LabelPair] | None = None
+    """The edges of which the same is true."""
+    bridges_total: int | None = None
     truncated: bool
     reason: str | None = None
 
@@ -170,11 +176,3 @@ class CausesResponse(Answer):
     smallest_cut_total: int
     truncated: bool
     note: str | None = None
-
-
-class BridgesResponse(Answer):
-    articulation_points: list[str]
-    articulation_points_total: int
-    bridges: list[LabelPair]
-    bridges_total: int
-    truncated: bool

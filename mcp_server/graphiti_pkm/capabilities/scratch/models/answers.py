@@ -292,9 +292,28 @@ class ExportGraphResponse(Answer):
     edge_count: int
     matched: list[MatchedLabel] = Field(default_factory=list)
     """Items of ``nodes`` that matched a node with another label."""
-    content: str
+    content: str | None
+    """None for a picture, unless ``max_chars`` was sent."""
+    picture: str | None = None
+    """The address of an SVG, which the client reads as a resource."""
+    png: str | None = None
+    """The address of the same picture as PNG, where it can be rendered."""
+    width: int | None = None
+    """Of the picture, in pixels."""
+    height: int | None = None
+    bytes: int | None = None
+    """Of the SVG."""
+    message: str | None = None
     warnings: list[str] = Field(default_factory=list)
-    """What the format cannot represent."""
+    """What the format cannot represent, and what ``rank`` and ``reduce`` left out."""
+
+
+class DrawnGraph(Answer):
+    """The content of a resource."""
+
+    svg: str | None = None
+    png: str | None = None
+    """In base64."""
 
 
 class ComparedNode(Answer):

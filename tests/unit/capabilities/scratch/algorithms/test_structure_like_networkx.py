@@ -52,6 +52,20 @@ def test_cut_points_and_bridges_are_networkxs() -> None:
             assert (found.points, found.bridges) == (sorted(found.points), sorted(found.bridges))
 
 
+def test_edges_that_longer_paths_imply_are_found_around_cycles_too() -> None:
+    for case in cases(most_nodes=12):
+        known = nx.condensation(case.simple)
+        part = known.graph["mapping"]
+        kept = set(nx.transitive_reduction(known).edges)
+        expected = [
+            (one, other)
+            for one, other in sorted(case.simple.edges)
+            if part[one] != part[other] and (part[one], part[other]) not in kept
+        ]
+        with told(case):
+            assert structure.implied_edges(case.graph.view()) == expected
+
+
 def test_connection_and_freedom_from_cycles_are_networkxs() -> None:
     for case in cases():
         view, known = case.graph.view(), case.simple

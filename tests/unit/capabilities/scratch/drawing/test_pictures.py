@@ -1,5 +1,6 @@
 """Pictures: SVG, a tree in characters, and Mermaid."""
 
+import math
 import random
 import re
 from collections import Counter
@@ -13,6 +14,8 @@ from graphiti_pkm.capabilities.scratch.formats.registry import write
 from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
 from graphiti_pkm.errors import InvalidInput
 
+SAMPLE = re.compile(r"M-?\d+ -?\d+h28")
+"""A line of the legend."""
 _WORDS = ("auth", "user", "order", "payment", "invoice", "mail", "search", "cart", "stock", "session", "token", "queue")
 
 
@@ -38,13 +41,53 @@ def boxes_of(picture: str) -> list[tuple[float, float, float, float]]:
 
 def relations_of(picture: str) -> list[tuple[float, float, float, float]]:
     """The room of every text that stands at a line."""
-    group = re.search(r"<g fill='#757d89' font-size='11' text-anchor='middle'>(.*?)</g>", picture, re.DOTALL)
-    texts = re.findall(r"<text x='(-?\d+)' y='(-?\d+)'>([^<]*)</text>", group[1] if group else "")
+    return [area for area, _ in labelled(picture)]
+
+
+def labelled(picture: str) -> list[tuple[tuple[float, float, float, float], str]]:
+    """The room of every text that stands at a line, and the text."""
+    groups = re.findall(r"<g fill='#[0-9a-f]+' font-size='11' text-anchor='middle'>(.*?)</g>", picture, re.DOTALL)
+    texts = re.findall(r"<text x='(-?\d+)' y='(-?\d+)'>([^<]*)</text>", "".join(groups))
     found = []
     for x, y, text in texts:
         half = width_of(text) / 2
-        found.append((float(x) - half, float(y) - LINE * 0.75, float(x) + half, float(y) + LINE * 0.25))
+        area = (float(x) - half, float(y) - LINE * 0.75, float(x) + half, float(y) + LINE * 0.25)
+        found.append((area, text))
     return found
+
+
+def lines_of(picture: str) -> list[list[tuple[float, float]]]:
+    """Points along every edge, close to each other, in the order of the picture."""
+    lines = []
+    for path in re.findall(r"<path d='(M[^'z]*)'", picture):
+        if SAMPLE.fullmatch(path):
+            continue
+        at, points = (0.0, 0.0), list[tuple[float, float]]()
+        for command, text in re.findall(r"([A-Za-z])([^A-Za-z]*)", path):
+            numbers = [float(number) for number in re.findall(r"-?\d+", text)]
+            places = list(zip(numbers[::2], numbers[1::2], strict=True))
+            if command == "c":
+                places = [(x + at[0], y + at[1]) for x, y in places]
+            corners = [at, *places] if command != "M" else places
+            points += [_on_curve(corners, step / 100) for step in range(101)]
+            at = corners[-1]
+        lines.append(points)
+    return lines
+
+
+def _on_curve(corners: list[tuple[float, float]], share: float) -> tuple[float, float]:
+    """A point of a Bézier curve of any degree (de Casteljau)."""
+    while len(corners) > 1:
+        corners = [
+            (one[0] + (other[0] - one[0]) * share, one[1] + (other[1] - one[1]) * share)
+            for one, other in pairwise(corners)
+        ]
+    return corners[0]
+
+
+def apart(area: tuple[float, float, float, float], points: list[tuple[float, float]]) -> float:
+    """The distance of a line from an area."""
+    return min(math.hypot(max(area[0] - x, 0, x - area[2]), max(area[1] - y, 0, y - area[3])) for x, y in points)
 
 
 def overlap(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
@@ -72,14 +115,31 @@ def test_nothing_covers_anything_and_all_of_it_is_in_the_picture(nodes: int, edg
     assert not any(overlap(box, relation) for box in boxes[:nodes] for relation in relations)
     assert not any(overlap(one, other) for one, other in combinations(relations, 2))
     assert all(is_within(area, frame_of(picture)) for area in (*boxes, *relations))
-    assert picture.count("<path d='") - 1 == len(content.edges)
+    assert len(lines_of(picture)) == len(content.edges)
     assert write(content, "svg") == picture
+
+
+@pytest.mark.parametrize(("nodes", "edges"), [(8, 14), (25, 40), (60, 110)])
+@pytest.mark.parametrize("circles", [False, True])
+def test_no_label_stands_nearer_to_the_edge_of_another(nodes: int, edges: int, circles: bool) -> None:
+    content = some_graph(nodes, edges, nodes, circles=circles)
+    own = tuple(
+        ScratchEdge(edge.source, edge.target, f"is relation {number}") for number, edge in enumerate(content.edges)
+    )
+    picture = write(Content(content.nodes, own), "svg")
+    lines, labels = lines_of(picture), labelled(picture)
+    assert len(lines) == len(own)
+    assert len(labels) > len(own) / 3
+    for area, text in labels:
+        number = int(text.rpartition(" ")[2])
+        others = min(apart(area, line) for at, line in enumerate(lines) if at != number)
+        assert apart(area, lines[number]) < others, text
 
 
 @pytest.mark.parametrize("circles", [False, True])
 def test_most_relations_of_a_middling_graph_find_room(circles: bool) -> None:
     content = some_graph(40, 50, 4, circles=circles)
-    assert len(relations_of(write(content, "svg"))) > 0.75 * len(content.edges)
+    assert len(relations_of(write(content, "svg"))) > 0.7 * len(content.edges)  # the others have a colour
 
 
 def test_a_picture_is_harmless_xml_whatever_labels_say() -> None:
@@ -198,6 +258,25 @@ def test_a_relation_of_most_edges_is_said_once_and_the_others_are_drawn_apart() 
     for colour, _ in dashed:
         assert f"id='tip{colour[1:]}'" in svg
         assert f"url(#tip{colour[1:]})" in svg
+
+
+def test_relations_without_room_are_told_by_colour_and_legend() -> None:
+    nodes = tuple(ScratchNode(f"n{number}") for number in range(12))
+    names = ("causes", "prevents", "explains")
+    edges = tuple(
+        ScratchEdge(one.label, other.label, names[(at + to) % 3])
+        for at, one in enumerate(nodes)
+        for to, other in enumerate(nodes)
+        if at != to
+    )
+    svg = write(Content(nodes, edges), "svg")
+    samples = re.findall(r"stroke='(#[0-9a-f]+)'[^>]*>\n<path d='M-?\d+ -?\d+h28'/>\n</g>\n<text[^>]*>([a-z]+)<", svg)
+    assert sorted(name for _, name in samples) == sorted(names)
+    assert len({colour for colour, _ in samples}) == 3
+    for colour, name in samples:
+        drawn = re.search(rf"<g fill='none' stroke='{colour}'[^>]*>\n(.*?)\n</g>", svg, re.DOTALL)
+        assert drawn is not None
+        assert drawn[1].count("<path") == sum(edge.relation == name for edge in edges)
 
 
 def test_without_a_relation_of_most_edges_every_line_has_its_label() -> None:

@@ -12,6 +12,7 @@ from graphiti_pkm.capabilities.scratch.models.answers import CompareGraphsRespon
 from graphiti_pkm.capabilities.scratch.models.memory import LoadMemoryResponse
 from graphiti_pkm.capabilities.scratch.requests import AddEdge, AllPaths, CompareGraphs, LoadMemoryGraph, ShortestPath
 from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.errors import InvalidInput, NotFound
 
 CHAIN = ["deploy", "overload", "failover", "outage", "complaints", "refunds"]
 
@@ -83,6 +84,81 @@ async def test_a_load_as_memory_knew_it_has_what_was_corrected_since(world: Scra
     assert (
         "2 nodes and 2 edges that only 'then from one side' has" in told
     )  # that load does not come to refunds and churn
+
+
+async def asked(world: ScratchWorld, graph: str = "default", **fields: Any) -> LoadMemoryResponse:
+    return await world.reasoning.bridge.load_memory_graph(LOCAL, LoadMemoryGraph(graph=graph, **fields))
+
+
+async def labels(world: ScratchWorld, graph: str = "default") -> set[str]:
+    return {node.label for node in (await world.drawn(graph)).nodes}
+
+
+async def test_several_queries_start_from_all_that_fits_one_of_them(world: ScratchWorld) -> None:
+    await cause(world, *CHAIN)
+    await cause(world, "heat", "fan")
+    loaded = await asked(world, query=["overload", "fan"], hops=0)
+    assert sorted(loaded.starts) == ["fan", "overload"]
+    await asked(world, graph="one", query="overload", hops=0)  # a text is a list of one
+    assert await labels(world, "one") == {"overload"}
+
+
+async def test_an_episode_is_loaded_with_what_it_mentions(world: ScratchWorld) -> None:
+    told = {"source": "deploy", "relation": "CAUSES", "target": "overload"}
+    episode = (await world.tell("The deploy causes the overload.", told)).episode_uuid
+    await cause(world, "overload", "failover")
+    loaded = await asked(world, episode_uuids=[episode[:8]], hops=0)
+    assert (sorted(loaded.starts), loaded.beyond_total) == (["deploy", "overload"], 1)
+    assert [(one.label, one.facts) for one in loaded.beyond or ()] == [("overload", 1)]
+    with pytest.raises(NotFound, match="episode"):
+        await asked(world, episode_uuids=["11111111-1111-4111-8111-111111111111"])
+
+
+async def test_a_group_is_loaded_whole_or_its_best_connected_part(world: ScratchWorld) -> None:
+    await cause(world, *CHAIN)
+    await cause(world, "failover", "page")
+    await world.tell("x causes y.", {"source": "x", "relation": "CAUSES", "target": "y"}, group_id="other")
+    loaded = await asked(world, group_ids=["default"])
+    assert (loaded.entities_loaded, loaded.truncated, loaded.nodes_left_out) == (7, False, None)
+    part = await asked(world, graph="part", group_ids=["default"], limit=2, hops=0)
+    assert (part.entities_loaded, part.truncated, part.nodes_left_out) == (2, True, 5)
+    assert "failover" in await labels(world, "part")  # of three facts
+    assert "5 more entities did not fit" in part.message
+    assert await labels(world) == {*CHAIN, "page"}
+    found = await compared(world, "default", "part")
+    assert (found.node_counts.only_in_graph, found.cannot_know is not None) == (0, True)
+    with pytest.raises(InvalidInput, match="group_ids alone"):
+        await asked(world, graph="nothing")
+
+
+async def test_types_narrow_what_fits_and_alone_are_loaded_whole(world: ScratchWorld) -> None:
+    kinds = {"Anna": "Person", "Annas car": "Thing", "Bo": "Person"}
+    typed = [{"name": name, "type": kind} for name, kind in kinds.items()]
+    facts = [{"source": "Anna", "relation": "DRIVES", "target": "Annas car"}]
+    episode = (await world.tell("Anna drives Annas car; Bo walks.", *facts, entities=typed)).episode_uuid
+    people = await asked(world, entity_types=["person"], hops=0)
+    assert sorted(people.starts) == ["Anna", "Bo"]
+    fitting = await asked(world, query="car", entity_types=["Thing"], hops=0)
+    assert fitting.starts == ["Annas car"]
+    mentioned = await asked(world, episode_uuids=[episode], entity_types=["Person"], hops=0)
+    assert sorted(mentioned.starts) == ["Anna", "Bo"]
+
+
+async def test_two_dates_of_a_whole_group_compare(world: ScratchWorld) -> None:
+    await cause(world, *CHAIN)
+    before = world.clock.instant
+    world.clock.advance(days=1)
+    (wrong,) = [fact for fact in world.facts if fact.text == "deploy causes overload"]
+    right = {"source": "bad query", "relation": "CAUSES", "target": "overload"}
+    await world.tell("No, bad query causes overload.", {**right, "replaces": wrong.uuid, "change": "corrected"})
+    world.clock.advance(days=1)
+    await asked(world, graph="then", group_ids=["default"], known_at=before.isoformat())
+    await asked(world, graph="now", group_ids=["default"])
+    assert "bad query" not in await labels(world, "then")  # memory knew nothing of it
+    found = await compared(world)
+    assert [(one.source, one.target) for one in found.edges_only_in_graph] == [("deploy", "overload")]
+    assert [(one.source, one.target) for one in found.edges_only_in_other] == [("bad query", "overload")]
+    assert found.cannot_know is None
 
 
 async def test_a_graph_that_was_cut_removes_nothing(world: ScratchWorld) -> None:
