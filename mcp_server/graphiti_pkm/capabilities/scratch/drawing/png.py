@@ -10,7 +10,9 @@ from graphiti_pkm.errors import InvalidInput
 _WIDE = 1_600
 """Pixels that a small picture is enlarged to."""
 _MOST_ENLARGED = 2.0
-_MOST_PIXELS = 12_000_000
+_MOST_PIXELS = 8_000_000
+_MOST_BYTES = 700_000
+"""In base64 they stay below the 1 MiB that clients accept."""
 _FAMILIES = (
     *("Helvetica", "Arial", "Liberation Sans", "DejaVu Sans", "Noto Sans", "Segoe UI", "Helvetica Neue", "Roboto"),
     *("Open Sans", "Ubuntu", "Cantarell", "FreeSans"),
@@ -34,8 +36,9 @@ def _resvg(svg: str, **options: object) -> bytes:
 @cache
 def _installed_family() -> str:
     """A font of this machine; resvg leaves out the text of any other, and does not say which there are."""
+    blank = _resvg(_LETTER.format("", ""))
     for family in _FAMILIES:
-        if _resvg(_LETTER.format(family, "M")) != _resvg(_LETTER.format(family, "")):
+        if _resvg(_LETTER.format(family, "M")) != blank:
             return family
     raise InvalidInput(f"No font for a PNG is installed here, e.g. {_FAMILIES[2]}. The address with .svg needs none.")
 
@@ -62,4 +65,8 @@ def rendered(svg: str, width: int, height: int) -> bytes:
             ".svg gives the picture."
         )
     scale = min(max(1.0, _WIDE / width), _MOST_ENLARGED, (_MOST_PIXELS / (width * height)) ** 0.5)
-    return RENDERERS[name](svg, scale)
+    content = RENDERERS[name](svg, scale)
+    while len(content) > _MOST_BYTES:
+        scale *= 0.9 * (_MOST_BYTES / len(content)) ** 0.5
+        content = RENDERERS[name](svg, scale)
+    return content
