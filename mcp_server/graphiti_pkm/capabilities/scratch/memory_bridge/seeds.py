@@ -78,14 +78,14 @@ class SeedSearch(Searching):
         )
 
     async def _fitting_best(self, query: str, wanted: EntityFilter, limit: int) -> Seeds:
-        scores, note = await self._node_scores(checked_text("query", query), wanted, None, self._context.now())
+        scores, words = await self._node_scores(checked_text("query", query), wanted, None, self._context.now())
         uuids = [uuid for uuid, _ in ranked(scores.by_uuid)]
         if search_terms(query, 1):
             fitting = await self._fitting(query, wanted)
             uuids = [uuid for uuid in uuids if uuid in fitting]
         uuids = uuids[: min(_FOUND, limit)]
         found = {one.uuid: one for one in await self._graph.records.get_entities(uuids, wanted.group_ids)}
-        return Seeds([found[uuid] for uuid in uuids if uuid in found], wanted.group_ids, (query,), note)
+        return Seeds([found[uuid] for uuid in uuids if uuid in found], wanted.group_ids, (query,), words and words.note)
 
     async def _fitting(self, query: str, wanted: EntityFilter) -> set[str]:
         """Entities with the query as name, with a word of it, or with a similar meaning."""
