@@ -64,8 +64,7 @@ class Retirements:
         old = self.world.latest(old)
         self.world.change(with_end_words(rules.with_later_end(old, at, self.now, self.recorded_at), words))
         self._record(old, "retired", None, at)
-        former = old.invalid_at and iso(old.invalid_at)
-        self.answers.append(_retired(old, invalid_at=iso(at), kind="moved", former_invalid_at=former))
+        self.answers.append(_retired(old, invalid_at=iso(at), kind="moved", former_invalid_at=_former_end(old, at)))
 
     def propose(self, old: Fact, at: datetime, by: Fact | None) -> bool:
         """Record that a fact may have ended and leave it open; False if it cannot have ended then."""
@@ -164,9 +163,9 @@ class Retirements:
         self.world.change(new_values)
         end = new_values.invalid_at
         self._record(old, kind, by, end if kind == "retired" else None)
-        self.answers.append(
-            _retired(old, invalid_at=iso(end) if end else None, kind=kind, replaced_by=by.uuid if by else None)
-        )
+        said = {"invalid_at": iso(end) if end else None, "replaced_by": by.uuid if by else None}
+        former = _former_end(old, end) if kind == "retired" else None
+        self.answers.append(_retired(old, kind=kind, former_invalid_at=former, **said))
 
     def _record(
         self,
@@ -182,6 +181,10 @@ class Retirements:
 def _retired(old: Fact, **said: Any) -> RetiredFact:
     public = {"confidential": True} if CONFIDENTIAL in old.attributes else {}
     return RetiredFact(uuid=old.uuid, fact=old.text, **said, **public)
+
+
+def _former_end(old: Fact, end: datetime | None) -> str | None:
+    return iso(old.invalid_at) if old.invalid_at is not None and old.invalid_at != end else None
 
 
 def _is_end_of(old: Fact, wrong: Fact, zone: tzinfo) -> bool:

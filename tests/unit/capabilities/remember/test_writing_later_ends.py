@@ -36,6 +36,20 @@ async def test_the_answer_and_the_changes_say_that_the_end_moved(world: WritingW
     assert (change.former_invalid_at, change.invalid_at) == ends
 
 
+async def test_the_answer_shows_the_end_that_an_earlier_one_takes_the_place_of(world: WritingWorld) -> None:
+    await told(world, "2026-01-10", {**LEASE, "invalid_at": "2030"}, ACME)
+    answer = await told(
+        world,
+        "2026-09-10",
+        {**LEASE, "invalid_at": "end of 2027"},
+        {**ACME, "target": "Beta", "replaces": "Acme"},
+    )
+    assert [(one.kind, one.former_invalid_at, one.invalid_at) for one in answer.retired] == [
+        ("retired", "2031-01-01T00:00:00+00:00", "2028-01-01T00:00:00+00:00"),
+        ("retired", None, "2026-09-10T00:00:00+00:00"),
+    ]
+
+
 async def test_what_goes_on_is_not_reported_as_dropped(world: WritingWorld) -> None:
     await told(world, "2025-03-10", {**LEASE, "invalid_at": "2027"}, {**ACME, "because_of": "Studio"})
     assert attention(await told(world, "2026-09-10", {**LEASE, "invalid_at": "2030"})) == []
