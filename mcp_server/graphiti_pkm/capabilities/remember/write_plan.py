@@ -124,7 +124,7 @@ class WritePlan:
             fact_updates=self.world.updates,
             mentions=(*own, *mentions),
             passages=tuple(self.passages),
-            changes=(*self.retirements.changes, *(one.change for one in self.moved)),
+            changes=(*(one.change for one in self.moved), *self.retirements.changes),
             corrected_episodes=tuple(self.retirements.corrected_episodes),
             jobs=(*embedding, *jobs),
             steering=parsed.steering,
