@@ -12,7 +12,7 @@ from tests.fakes import FakeGraph, FakeJournal
 from tests.fakes.usage import FakeUsageCounts
 
 from graphiti_pkm.core.model.fitness import Fitness, Usage
-from graphiti_pkm.core.model.records import Deletions, Forgetting, Vector, WriteIntent
+from graphiti_pkm.core.model.records import Deletions, Forgetting, Merge, Vector, WriteIntent, WriteKind
 from graphiti_pkm.storage.graph.sqlite.store import SqliteGraph
 from graphiti_pkm.storage.graph.store import GraphStore
 from graphiti_pkm.storage.journal.connection import MEMORY, JournalFile
@@ -188,6 +188,39 @@ async def test_counters_go_with_their_record_and_what_comes_too_late_is_dropped(
     assert near(left[other.uuid], hits=2, relevance=1.0)
     await memory.journal.rebuild_cleared()
     assert {one.uuid for one in await memory.journal.usage.unsent(9)} <= {other.uuid}
+
+
+async def test_a_merge_adds_the_counters_of_both_and_its_undoing_parts_them_again(memory: Memory) -> None:
+    kept, removed, earlier = an_entity("Postgres"), an_entity("Postgre SQL"), an_entity("PG")
+    told, undone = a_write(kept, removed, earlier), new_uuid()
+    first, second = (
+        Merge(uuid=uuid, place=0, kept_uuid=into.uuid, removed_uuid=gone.uuid, is_last=True, former=former)
+        for uuid, into, gone, former in (
+            (new_uuid(), removed, earlier, ()),
+            (undone, kept, removed, (earlier.uuid,)),
+        )
+    )
+    await memory.write(told)
+    for one, cosine in ((kept, 0.5), (removed, 1.0), (earlier, 0.25)):
+        memory.queue.searched(query(cosine), [(one.uuid, GROUP)])
+    await memory.queue.flush()
+    merged = [an_intent(kind=WriteKind.MERGE, merge=first), an_intent(kind=WriteKind.MERGE, merge=second)]
+    for write in merged:
+        await memory.write(write)
+    assert near((await memory.fitness(kept.uuid))[kept.uuid], hits=3, relevance=1.75)
+    await memory.graph.clear()
+    await memory.journal.rebuild_cleared()
+    for write in (told, *merged):
+        await memory.graph.writer.apply(write, {one.uuid: ALONG for one in write.entities})
+    await memory.queue.flush()
+    assert near((await memory.fitness(kept.uuid))[kept.uuid], hits=3, relevance=1.75)
+    memory.queue.searched(query(0.0), [(kept.uuid, GROUP)])
+    await memory.queue.flush()
+    back = second.model_copy(update={"undoes": True})
+    await memory.write(an_intent(kind=WriteKind.UNMERGE, entities=(removed,), merge=back))
+    found = await memory.fitness(kept.uuid, removed.uuid)
+    assert near(found[kept.uuid], hits=2, relevance=0.5)
+    assert near(found[removed.uuid], hits=2, relevance=1.25)
 
 
 async def test_a_graph_that_is_built_anew_has_the_same_counters_afterwards(memory: Memory) -> None:

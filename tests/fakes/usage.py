@@ -87,7 +87,8 @@ class FakeGraphUsage(FakePart):
     async def fitness(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Fitness]:
         db, found = await self._db(), dict[str, Fitness]()
         for uuid in uuids:
-            counted = [one for (_, of), one in db.counters.items() if of == uuid and one.group_id in group_ids]
+            own = {uuid, *(former for former, now in db.former.items() if now == uuid)}
+            counted = [one for (_, of), one in db.counters.items() if of in own and one.group_id in group_ids]
             quality = db.qualities.get(uuid)
             bias = quality.bias if quality is not None and quality.group_id in group_ids else None
             if counted or bias is not None:
@@ -102,4 +103,6 @@ class FakeGraphUsage(FakePart):
 
 def _is_there(db: Tables, one: Usage) -> bool:
     record = db.entities.get(one.uuid) or db.facts.get(one.uuid)
+    if record is None and one.uuid in db.former:
+        return db.former_groups[one.uuid] == one.group_id
     return record is not None and record.group_id == one.group_id

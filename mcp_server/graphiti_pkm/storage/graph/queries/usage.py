@@ -37,6 +37,7 @@ def send(totals: Sequence[Usage], server: str) -> Query:
         "counters",
         f"""UNWIND $rows AS r WITH r WHERE EXISTS {{ MATCH (n:Entity {{uuid: r.uuid}}) WHERE n.group_id = r.group_id }}
           OR EXISTS {{ MATCH ()-[e:RELATES_TO {{uuid: r.uuid}}]->() WHERE e.group_id = r.group_id }}
+          OR EXISTS {{ MATCH (f:FormerUuid {{uuid: r.uuid}}) WHERE f.group_id = r.group_id }}
         MERGE (m:MetricsRecord {{id: r.id}})
         SET m.uuid = r.uuid, m.server = $server, m.group_id = r.group_id, {_NOT_LESS}
         RETURN r.uuid AS uuid""",
@@ -45,10 +46,11 @@ def send(totals: Sequence[Usage], server: str) -> Query:
 
 
 def fitness(uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
-    """The totals of all servers, and the biases."""
+    """The totals of all servers, and the biases; what was merged into an entity counts with it."""
     return Query(
         "fitness",
-        f"""UNWIND $uuids AS u OPTIONAL MATCH (m:MetricsRecord {{uuid: u}}) WHERE m.group_id IN $groups
+        f"""UNWIND $uuids AS u OPTIONAL MATCH (f:FormerUuid {{entity_uuid: u}}) WITH u, collect(f.uuid) + u AS counted
+        OPTIONAL MATCH (m:MetricsRecord) WHERE m.uuid IN counted AND m.group_id IN $groups
         WITH u, {", ".join(f"sum(m.{name}) AS {name}" for name in _COUNTERS)}
         OPTIONAL MATCH (q:QualityRecord {{uuid: u}}) WHERE q.group_id IN $groups
         WITH u, {", ".join(_COUNTERS)}, q.bias AS bias WHERE hits > 0 OR useful > 0 OR bias IS NOT NULL

@@ -39,16 +39,21 @@ def _cosines(db: sqlite3.Connection, searches: Sequence[Searched]) -> list[dict[
 
 def _existing(db: sqlite3.Connection, totals: Sequence[Usage]) -> set[str]:
     text = """SELECT n.uuid, n.group_id FROM json_each(?1) u JOIN entity n ON n.uuid = u.value
-      UNION SELECT f.uuid, f.group_id FROM json_each(?1) u JOIN fact f ON f.uuid = u.value"""
+      UNION SELECT f.uuid, f.group_id FROM json_each(?1) u JOIN fact f ON f.uuid = u.value
+      UNION SELECT r.uuid, r.group_id FROM json_each(?1) u JOIN former_uuid r ON r.uuid = u.value"""
     found = {(row[0], row[1]) for row in db.execute(text, (as_list([one.uuid for one in totals]),))}
     return {one.uuid for one in totals if (one.uuid, one.group_id) in found}
 
 
 def _fitness(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Fitness]:
-    text = f"""SELECT u.value, coalesce(m.hits, 0), coalesce(m.relevance, 0.0), coalesce(m.useful, 0),
-      coalesce(q.bias, 0.0) FROM json_each(:uuids) u
-      LEFT JOIN usage m ON m.uuid = u.value AND m.group_id {IN_GROUPS}
-      LEFT JOIN quality q ON q.uuid = u.value AND q.group_id {IN_GROUPS}
-      WHERE m.uuid IS NOT NULL OR q.bias IS NOT NULL"""
+    """What was merged into an entity counts with it, under the uuid that it had."""
+    text = f"""WITH asked (uuid, counted) AS (
+        SELECT value, value FROM json_each(:uuids)
+        UNION ALL SELECT r.entity_uuid, r.uuid FROM json_each(:uuids) u JOIN former_uuid r ON r.entity_uuid = u.value)
+      SELECT a.uuid, coalesce(sum(m.hits), 0), coalesce(sum(m.relevance), 0.0), coalesce(sum(m.useful), 0),
+        coalesce(q.bias, 0.0) FROM asked a
+      LEFT JOIN usage m ON m.uuid = a.counted AND m.group_id {IN_GROUPS}
+      LEFT JOIN quality q ON q.uuid = a.uuid AND q.group_id {IN_GROUPS}
+      GROUP BY a.uuid HAVING count(m.uuid) OR q.bias IS NOT NULL"""
     found = db.execute(text, {"uuids": as_list(dict.fromkeys(uuids)), "groups": as_list(group_ids)})
     return {row[0]: Fitness(hits=row[1], relevance=row[2], useful=row[3], bias=row[4]) for row in found}
