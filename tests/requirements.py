@@ -24,7 +24,9 @@ ROWS: frozenset[str] = frozenset(
     + _rows("C", 16, range(17, 23), 24, 25, 27, 28, 31, 41, range(43, 47), range(51, 57))
     + _rows("K-", range(1, 6), range(7, 12), 15, range(18, 23), range(24, 33), 48, 49, 50, 89, 90, 92, 95, 96)
     + _rows("K-", 52, range(54, 58), range(59, 65), range(67, 70), 72, 93)  # documents
-    + _rows("T", range(97, 101))
+    + _rows("T", range(91, 101))
+    + _rows("K-", 73, range(79, 82), range(83, 88))  # staging
+    + _rows("C", 48)
     + _rows("E-", 11, 12, 14, 15, 32, 50, range(67, 74), 75, 94, 97)  # analyses
     + _rows("M-", range(1, 6), 10, 11, 12, range(15, 34))  # projects
     + _rows("M-", range(34, 40), range(41, 60))
@@ -219,6 +221,9 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
     },
     "integration/test_language_model.py": {
         "test_neither_key_nor_text_is_in_an_error_or_a_log_of_anybody": "T53",
+    },
+    "integration/test_migrating.py": {
+        "test_everything_of_a_group_is_in_the_other_and_is_found_there": "T91 K-80",
     },
     "integration/test_models_page.py": {
         "test_the_page_says_what_leaves_the_machine_in_each_mode": "T44",
@@ -509,6 +514,9 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
         "test_facts_mentions_and_names_move_and_undoing_gives_all_of_it_back": "C46",
         "test_of_two_agents_with_a_preview_the_second_gets_a_conflict": "K-96",
     },
+    "storm/test_killed_staging.py": {
+        "test_a_workflow_killed_at_ten_random_points_ends_by_second_runs": "K-87",
+    },
     "unit/capabilities/curation/test_similar.py": {
         "test_a_pair_above_the_threshold_is_flagged_once_with_its_similarity": "K-90",
         "test_names_alone_do_not_make_a_pair_nor_do_entities_of_other_types": "T90",
@@ -744,6 +752,27 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
         "test_scores_are_shown_between_nothing_and_one": "T08",
         "test_episodes_show_their_best_sentence_and_the_text_around_it": "G-69",
     },
+    "unit/capabilities/staging/test_migrating.py": {
+        "test_everything_comes_over_once_and_joins_what_is_there": "K-80 K-84",
+        "test_a_second_run_finds_nothing_to_do": "K-80",
+        "test_copies_have_uuids_of_their_own_and_the_write_keeps_where_they_came_from": "T92",
+        "test_facts_to_what_does_not_come_are_reported_and_dangle_nowhere": "K-79",
+        "test_an_unknown_concept_stops_all_of_it": "K-79",
+        "test_a_move_empties_the_source_of_what_came_over": "K-83",
+        "test_the_source_keeps_all_of_it_if_the_target_lacks_something": "T93",
+        "test_a_copy_is_undone_by_a_rollback_and_comes_again": "T95",
+    },
+    "unit/capabilities/staging/test_rollback.py": {
+        "test_what_came_since_goes_and_what_it_ended_holds_again": "K-86 C48",
+        "test_a_dry_run_lists_what_would_go_and_changes_nothing": "K-86",
+        "test_what_was_forgotten_since_stays_forgotten_and_is_said": "C48",
+    },
+    "unit/capabilities/staging/test_snapshots.py": {
+        "test_a_restored_group_is_what_it_was_in_every_record_with_uuids_times_history_and_vectors": "K-85",
+        "test_what_a_group_held_before_a_restore_is_a_snapshot_itself": "T94",
+        "test_without_confirm_nothing_is_changed_and_nothing_written": "K-85",
+        "test_a_tag_is_taken_once_and_is_a_plain_word": "K-81",
+    },
     "unit/cli/test_main.py": {
         "test_every_setting_is_a_flag_of_serve_under_each_of_its_names_and_tells_its_variables": "M-95",
         "test_a_flag_under_any_of_its_names_wins_over_every_variable": "M-80 M-88 M-90",
@@ -762,6 +791,8 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
     },
     "unit/core/identity/test_groups.py": {
         "test_a_single_name_is_a_list_of_one_and_an_empty_list_counts_as_omitted": "G-06",
+        "test_a_target_is_a_group_beside_the_one_it_belongs_to": "K-73",
+        "test_staging_and_archives_are_seen_but_never_read_unasked": "T96",
     },
     "unit/core/identity/test_uuids.py": {
         "test_what_is_no_uuid_is_an_error_that_names_the_tool_to_ask": "G-35",

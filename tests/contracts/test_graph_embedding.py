@@ -105,3 +105,14 @@ async def test_after_a_change_of_model_only_vectors_of_the_new_dimension_are_the
     await told(graph, WIDE)
     with pytest.raises(WriteFailed):
         await told(graph, NEAR)
+
+
+async def test_vectors_are_given_out_by_uuid_for_copies_in_the_groups_named(graph: Graph) -> None:
+    zoe, ming, fact, _, passage = await told(graph, NEAR)
+    other, *_ = await told(graph, FAR, group_id="t2")
+    bare, *_ = await told(graph)
+    asked = [one.uuid for one in (zoe, ming, fact, passage, other, bare)]
+    found = await graph.embeddings.vectors_of([*asked, "unknown"], GROUPS)
+    assert found.keys() == {zoe.uuid, ming.uuid, fact.uuid, passage.uuid}
+    assert {tuple(vector) for vector in found.values()} == {tuple(NEAR)}
+    assert await graph.embeddings.vectors_of([], GROUPS) == {}

@@ -1,6 +1,6 @@
 """The vectors of the fake graph as such."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tests.fakes.part import FakePart
 from tests.fakes.tables import Tables
@@ -36,6 +36,11 @@ class FakeEmbeddings(FakePart):
         db = await self._db()
         found = [text for group, text in _texts(db) if group == group_id and text.uuid not in db.vectors]
         return sorted(found, key=lambda text: (_KINDS.index(text.kind), text.uuid))[:limit]
+
+    async def vectors_of(self, uuids: Sequence[str], group_ids: Sequence[str]) -> Vectors:
+        db = await self._db()
+        held = {text.uuid for group, text in _texts(db) if group in group_ids}
+        return {uuid: db.vectors[uuid] for uuid in uuids if uuid in held and uuid in db.vectors}
 
     async def embedding_size(self, *, only_missing: bool) -> EmbeddingSize:
         db = await self._db()

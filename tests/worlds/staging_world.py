@@ -5,15 +5,18 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from tests.worlds.writing_world import WritingWorld
+from tests.worlds.writing_world import WritingWorld, line
 
 from graphiti_pkm.capabilities.curation.assembly import CURATION
+from graphiti_pkm.capabilities.curation.reviews import Reviews
 from graphiti_pkm.capabilities.forget.deleting import Deleting
 from graphiti_pkm.capabilities.forget.models import ForgetResponse
 from graphiti_pkm.capabilities.forget.requests import DeleteEpisode, Forget
 from graphiti_pkm.capabilities.forget.service import Forgetting
+from graphiti_pkm.capabilities.projects.assembly import PROJECTS
 from graphiti_pkm.capabilities.staging.comparing import GroupComparing
-from graphiti_pkm.capabilities.staging.models import RestoreReport, RollbackReport, SnapshotView
+from graphiti_pkm.capabilities.staging.migrating import Migrating, Migration
+from graphiti_pkm.capabilities.staging.models import MigrationReport, RestoreReport, RollbackReport, SnapshotView
 from graphiti_pkm.capabilities.staging.snapshots import Snapshots
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import LOCAL, Caller
@@ -27,7 +30,10 @@ class StagingWorld(WritingWorld):
         super().__init__(data_dir=data_dir, **settings)
         groups, committer = Groups(self.graph, self.context.settings), Committer(self.context)
         self.snapshots = Snapshots(self.context, groups, committer)
-        self.comparing = GroupComparing(self.context, groups, self.graph.part(CURATION))
+        stored = (self.graph.part(CURATION), self.graph.part(PROJECTS))
+        self.comparing = GroupComparing(self.context, groups, stored[0])
+        self.migrating = Migrating(self.context, groups, committer, self.comparing, stored)
+        self.reviews = Reviews(self.context, groups, stored[0], committer)
         self.forgetting = Forgetting(self.context, groups, committer)
         self.deleting = Deleting(self.context, groups, committer)
         self.directory = data_dir / "snapshots"
@@ -53,6 +59,24 @@ class StagingWorld(WritingWorld):
     async def rollback(self, since: datetime, *, confirm: bool = True, group: str | None = None) -> RollbackReport:
         self.clock.advance(seconds=1)
         return await self.snapshots.rollback(LOCAL, group, since, confirm=confirm)
+
+    async def migrate(
+        self,
+        *concepts: str,
+        source: str = "default_staging",
+        target: str = "default",
+        caller: Caller = LOCAL,
+        **how: Any,
+    ) -> MigrationReport:
+        """Everything, or some concepts, with facts and episodes unless told otherwise."""
+        self.clock.advance(seconds=1)
+        given = {"has_facts": True, "has_episodes": True, **how}
+        wanted = Migration(source=source, target=target, concepts=concepts, **given)
+        return await self.migrating.migrate(caller, wanted)
+
+    def said(self, group: str = "default") -> list[str]:
+        """What the facts of a group say."""
+        return sorted(line(one) for one in self.facts if one.group_id == group)
 
     async def forget(self, **what: Any) -> ForgetResponse:
         self.clock.advance(seconds=1)

@@ -203,6 +203,27 @@ def _add_staging(add: _Add) -> None:
         "--since", "--concepts-created-after", required=True, metavar="DATE", help="what came since then goes"
     )
     _add_group(back, confirms=True)
+    for name, summary in (
+        ("migrate", "Copy or move entities with their facts and episodes between a group and its staging or archive."),
+        ("promote", "Take what is good over from staging: without what is flagged, unsure or alone."),
+    ):
+        moved = add(name, summary, json=True)
+        if name == "migrate":
+            moved.add_argument("--from", dest="source", required=True, choices=TARGETS, help="what to copy from")
+            moved.add_argument("--to", required=True, choices=TARGETS, help="where to copy it")
+            which = moved.add_mutually_exclusive_group(required=True)
+            which.add_argument("--all", "--merge-all", action="store_true", help="everything")
+            which.add_argument(
+                "--concepts", metavar="NAMES", help="entities, by name or uuid, with commas between them"
+            )
+            moved.add_argument("--include-relationships", action="store_true", help="their facts too; --all implies it")
+            moved.add_argument("--include-instances", action="store_true", help="their episodes too; --all implies it")
+        else:
+            moved.add_argument("--concepts", metavar="NAMES", help="only these entities, with commas between them")
+        moved.add_argument("--group", metavar="GROUP", help="the group. Default: the default group")
+        moved.add_argument("--move", action="store_true", help="remove it from the source afterwards; needs --confirm")
+        moved.add_argument("--dry-run", action="store_true", help="only say what would be done")
+        moved.add_argument("--confirm", action="store_true", help="with --move: do it")
     _add_group(add("stats", "Count what a group holds and what of it may need a look.", json=True))
     found = add("search", "Find entities and facts of a group.", json=True)
     found.add_argument("text", metavar="TEXT", help="words or a description")
@@ -361,7 +382,7 @@ def _maintain(options: argparse.Namespace, settings: Settings) -> int:
     from graphiti_pkm.cli import maintenance  # noqa: PLC0415
 
     match options.command:
-        case "snapshot" | "rollback" | "stats" | "diff" | "search":
+        case "snapshot" | "rollback" | "stats" | "diff" | "search" | "migrate" | "promote":
             from graphiti_pkm.cli.staging import COMMANDS  # noqa: PLC0415
 
             code = COMMANDS[options.command](settings, options)

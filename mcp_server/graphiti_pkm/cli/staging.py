@@ -1,4 +1,4 @@
-"""``snapshot``, ``restore --snapshot``, ``rollback``, ``stats``, ``diff`` and ``search``: groups beside the main one.
+"""``snapshot``, ``rollback``, ``migrate``, ``promote``, ``stats``, ``diff``, ``search``: groups beside the main one.
 
 They run as the local user, and read staging and archives because they are named.
 """
@@ -10,7 +10,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from graphiti_pkm.bootstrap import Memory
 from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts, SearchNodes
 from graphiti_pkm.capabilities.search.tools import SEARCHING
-from graphiti_pkm.capabilities.staging.capability import COMPARING, SNAPSHOTS
+from graphiti_pkm.capabilities.staging.capability import COMPARING, MIGRATING, SNAPSHOTS
+from graphiti_pkm.capabilities.staging.migrating import Migration
 from graphiti_pkm.capabilities.staging.models import Side, StateReport
 from graphiti_pkm.cli.directories import require_memory
 from graphiti_pkm.cli.opening import open_without_model
@@ -92,6 +93,70 @@ def rollback(settings: Settings, options: argparse.Namespace) -> int:
     return _run(settings, run)
 
 
+def migrate(settings: Settings, options: argparse.Namespace) -> int:
+    """Copy or move between the targets of a group."""
+    name = options.group or settings.default_group
+    wanted = Migration(
+        source=group_of_target(name, options.source),
+        target=group_of_target(name, options.to),
+        concepts=_concepts(options),
+        has_facts=options.all or options.include_relationships,
+        has_episodes=options.all or options.include_instances,
+        moves=options.move,
+        writes=_writes(options),
+    )
+    return _migrate(settings, options, wanted)
+
+
+def promote(settings: Settings, options: argparse.Namespace) -> int:
+    """Take what is good over from staging."""
+    name = options.group or settings.default_group
+    wanted = Migration(
+        source=group_of_target(name, "staging"),
+        target=name,
+        concepts=_concepts(options),
+        has_facts=True,
+        has_episodes=True,
+        moves=options.move,
+        is_checked=True,
+        writes=_writes(options),
+    )
+    return _migrate(settings, options, wanted)
+
+
+def _migrate(settings: Settings, options: argparse.Namespace, wanted: Migration) -> int:
+    async def run(memory: Memory) -> int:
+        report = await memory.services[MIGRATING].migrate(LOCAL, wanted)
+        lines = [report.message]
+        lines += _listed("left", report.left, report.left_total)
+        lines += _listed("held back", report.held_back, report.held_back_total)
+        lines += [f"  conflict   {line}" for line in report.conflicts]
+        lines += [f"  {report.kept} stay in {report.source}, since others there need them."] if report.kept else []
+        _show(options, report, "\n".join(lines))
+        return 0
+
+    return _run(settings, run)
+
+
+def _listed(title: str, lines: Sequence[str], total: int) -> list[str]:
+    more = [f"  {title}: {total - len(lines)} more"] if total > len(lines) else []
+    return [*(f"  {title:<10} {line}" for line in lines), *more]
+
+
+def _concepts(options: argparse.Namespace) -> tuple[str, ...]:
+    """Raises InvalidInput if the list is there and names nothing: that would mean everything."""
+    if options.concepts is None:
+        return ()
+    named = tuple(part.strip() for part in options.concepts.split(",") if part.strip())
+    if not named:
+        raise InvalidInput("--concepts names nothing. Nothing was done.")
+    return named
+
+
+def _writes(options: argparse.Namespace) -> bool:
+    return not options.dry_run and (options.confirm or not options.move)
+
+
 def stats(settings: Settings, options: argparse.Namespace) -> int:
     """Count what a group holds."""
     group = group_of(settings, options)
@@ -145,7 +210,7 @@ def search(settings: Settings, options: argparse.Namespace) -> int:
     return _run(settings, run)
 
 
-COMMANDS = {"snapshot": snapshot, "rollback": rollback, "stats": stats, "diff": diff, "search": search}
+COMMANDS = {command.__name__: command for command in (snapshot, rollback, migrate, promote, stats, diff, search)}
 
 
 def _run(settings: Settings, act: Callable[[Memory], Awaitable[int]]) -> int:

@@ -23,6 +23,8 @@ COMMANDS = (
     "ingest",
     "snapshot",
     "rollback",
+    "migrate",
+    "promote",
     "stats",
     "search",
     "diff",

@@ -1,8 +1,10 @@
 """The services of this capability, built from the shared parts of a process."""
 
 from graphiti_pkm.capabilities.curation.assembly import CURATION
-from graphiti_pkm.capabilities.staging.capability import COMPARING, SNAPSHOTS
+from graphiti_pkm.capabilities.projects.assembly import PROJECTS
+from graphiti_pkm.capabilities.staging.capability import COMPARING, MIGRATING, SNAPSHOTS
 from graphiti_pkm.capabilities.staging.comparing import GroupComparing
+from graphiti_pkm.capabilities.staging.migrating import Migrating
 from graphiti_pkm.capabilities.staging.snapshots import Snapshots
 from graphiti_pkm.toolkit.capability import Built
 from graphiti_pkm.toolkit.kernel import Kernel
@@ -10,9 +12,14 @@ from graphiti_pkm.toolkit.kernel import Kernel
 
 def build(kernel: Kernel) -> Built:
     """Build the services that the commands use."""
+    context, groups, committer = kernel.context, kernel.groups, kernel.committer
+    curation = kernel.parts.part(CURATION)
+    comparing = GroupComparing(context, groups, curation)
+    stored = (curation, kernel.parts.part(PROJECTS))
     return Built(
         {
-            SNAPSHOTS: Snapshots(kernel.context, kernel.groups, kernel.committer),
-            COMPARING: GroupComparing(kernel.context, kernel.groups, kernel.parts.part(CURATION)),
+            SNAPSHOTS: Snapshots(context, groups, committer),
+            COMPARING: comparing,
+            MIGRATING: Migrating(context, groups, committer, comparing, stored),
         }
     )

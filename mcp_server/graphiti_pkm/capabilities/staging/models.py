@@ -62,6 +62,35 @@ class RollbackReport(StateReport):
     """What was forgotten or deleted for good since, which nothing brings back."""
 
 
+class MigrationReport(Record):
+    """Of ``migrate`` and ``promote``: what came into a group, and what stayed away."""
+
+    message: str
+    done: bool
+    """False: nothing was changed, because it was only a preview."""
+    source: str
+    target: str
+    copied: GroupSize
+    known: GroupSize
+    """What an earlier run had copied."""
+    joined: GroupSize
+    """What the target had already: entities by name and type, facts by what they say."""
+    removed: GroupSize
+    """From the source, after all of it was found in the target."""
+    left: tuple[str, ...] = ()
+    """Facts whose other end is not in the target, at most 20; ``left_total`` counts all."""
+    left_total: int = 0
+    held_back: tuple[str, ...] = ()
+    """Entities that are not taken over, and why, at most 20; ``held_back_total`` counts all."""
+    held_back_total: int = 0
+    conflicts: tuple[str, ...] = ()
+    """Two facts that now hold although one of them should have ended, at most 20. Nothing was ended."""
+    kept: int = 0
+    """Entities and episodes that a move leaves in the source, because something that stays needs them."""
+    verified: str | None = None
+    """SHA-256 of what was compared in both groups."""
+
+
 class GroupStats(Record):
     """What a group holds, and what of it may need a look."""
 

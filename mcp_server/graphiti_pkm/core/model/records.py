@@ -558,6 +558,15 @@ class RestoreStep(Record):
     is_end: bool = False
 
 
+class Copied(Record):
+    """A record that came from another group, or is the same as one there."""
+
+    uuid: str
+    """Here."""
+    origin_uuid: str
+    """There."""
+
+
 class WriteIntent(Record):
     """Everything that one write does, decided before anything is stored.
 
@@ -575,6 +584,8 @@ class WriteIntent(Record):
     """When a write came into this group that a snapshot brought back; None: when it was recorded."""
     restores: RestoreStep | None = None
     """Of the writes around those that a snapshot brings back: the first clears the group, the last only ends it."""
+    copies: tuple[Copied, ...] = ()
+    """Of a migration: what became of the records of the other group. It is kept in the journal alone."""
     origin: Origin | None = None
     """Of the records that it makes; None in writes of older versions and in those that make none."""
     episodes: tuple[Episode, ...] = ()

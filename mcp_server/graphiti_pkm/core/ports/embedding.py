@@ -4,9 +4,10 @@ All vectors of a memory are of one model, since those of two cannot be compared.
 checks it under the group's lock, and it is changed under the lock of all groups.
 """
 
+from collections.abc import Sequence
 from typing import Literal, Protocol
 
-from graphiti_pkm.core.model.records import EmbeddedFact, Record
+from graphiti_pkm.core.model.records import EmbeddedFact, Record, Vectors
 
 
 class RecordedEmbedding(Record):
@@ -97,6 +98,10 @@ class GraphEmbeddings(Protocol):
 
     async def without_vector(self, group_id: str, limit: int) -> list[TextToEmbed]:
         """Records of a group that have no vector: entities first, then passages, then facts, each by uuid."""
+        ...
+
+    async def vectors_of(self, uuids: Sequence[str], group_ids: Sequence[str]) -> Vectors:
+        """The vectors of these entities, facts and passages, for a write that copies them; never for an answer."""
         ...
 
     async def embedding_size(self, *, only_missing: bool) -> EmbeddingSize:

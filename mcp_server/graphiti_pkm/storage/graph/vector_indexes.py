@@ -26,6 +26,11 @@ class Embedded(NamedTuple):
         """A pattern that matches all."""
         return f"()-[{self.variable}:{self.label}]->()" if self.is_relation else f"({self.variable}:{self.label})"
 
+    def with_uuid(self, uuid: str) -> str:
+        """A pattern that matches the one whose uuid an expression gives."""
+        one = f"{self.variable}:{self.label} {{uuid: {uuid}}}"
+        return f"()-[{one}]->()" if self.is_relation else f"({one})"
+
     @property
     def index_name(self) -> str:
         """The name of the index."""

@@ -18,7 +18,7 @@ TEXTS = frozenset(
         *("label", "reason", "caller", "key", "spellings", "names", "note", "flag_reason", "confidence_reason"),
         *("flagged_by", "cleared_by", "confidence_by", "previous_start_words", "previous_end_words", "created_by"),
         *("token", "tag", "checksum", "metadata", "instructions", "person", "excluded_entity_types", "description"),
-        *("source_name", "target_name", "cause"),
+        *("source_name", "target_name", "cause", "origin_uuid"),
     }
 )
 """Fields with words, numbers and names of others."""

@@ -85,7 +85,9 @@ class SeedSearch(Searching):
             uuids = [uuid for uuid in uuids if uuid in fitting]
         uuids = uuids[: min(_FOUND, limit)]
         found = {one.uuid: one for one in await self._graph.records.get_entities(uuids, wanted.group_ids)}
-        return Seeds([found[uuid] for uuid in uuids if uuid in found], wanted.group_ids, (query,), words and words.note)
+        return Seeds(
+            [found[uuid] for uuid in uuids if uuid in found], wanted.group_ids, (query,), words.note if words else None
+        )
 
     async def _fitting(self, query: str, wanted: EntityFilter) -> set[str]:
         """Entities with the query as name, with a word of it, or with a similar meaning."""

@@ -1,6 +1,9 @@
 """The part ``embeddings``: what the vectors are, and changing it."""
 
-from graphiti_pkm.core.model.records import EmbeddedFact
+from array import array
+from collections.abc import Sequence
+
+from graphiti_pkm.core.model.records import EmbeddedFact, Vectors
 from graphiti_pkm.core.ports.embedding import EmbeddingSize, TextToEmbed
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.storage.graph import schema
@@ -42,6 +45,12 @@ class Embeddings(Part):
                     raise Unavailable("The database does not take vectors away now. Try again.") from None
                 removed += int(found["removed"])
         return removed
+
+    async def vectors_of(self, uuids: Sequence[str], group_ids: Sequence[str]) -> Vectors:
+        if not uuids:
+            return {}
+        found = await self._read(*(queries_embedding.of(kind, uuids, group_ids) for kind in ALL))
+        return {row["uuid"]: array("f", row["vector"]) for rows in found for row in rows}
 
     async def without_vector(self, group_id: str, limit: int) -> list[TextToEmbed]:
         texts: list[TextToEmbed] = []

@@ -1,5 +1,7 @@
 """Queries about vectors: counting, missing ones, removal."""
 
+from collections.abc import Sequence
+
 from graphiti_pkm.storage.graph.queries.values import Query
 from graphiti_pkm.storage.graph.vector_indexes import ENTITIES, FACTS, PASSAGES, Embedded
 
@@ -39,6 +41,17 @@ def remove(kind: Embedded, limit: int) -> Query:
 def without(kind: Embedded, group_id: str, limit: int) -> Query:
     """Records of a group that have no vector."""
     return Query(f"{kind.name} without vector", _WITHOUT[kind.name], {"group": group_id, "limit": limit})
+
+
+def of(kind: Embedded, uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
+    """The vectors of records, for a write that copies them."""
+    one = kind.variable
+    return Query(
+        f"vectors of {kind.name}",
+        f"""UNWIND $uuids AS u MATCH {kind.with_uuid("u")} WHERE {one}.group_id IN $groups
+        AND {one}.{kind.vector} IS NOT NULL RETURN {one}.uuid AS uuid, {one}.{kind.vector} AS vector""",
+        {"uuids": list(uuids), "groups": list(group_ids)},
+    )
 
 
 def size(kind: Embedded, *, only_missing: bool) -> Query:

@@ -359,6 +359,9 @@ class Embeddings(SqlitePart):
     async def without_vector(self, group_id: str, limit: int) -> list[TextToEmbed]:
         return await self._file.read(lambda db: embeddings.missing(db, group_id, limit))
 
+    async def vectors_of(self, uuids: Sequence[str], group_ids: Sequence[str]) -> Vectors:
+        return await self._file.read(lambda db: embeddings.of(db, uuids, group_ids))
+
     async def embedding_size(self, *, only_missing: bool) -> EmbeddingSize:
         return await self._file.read(lambda db: embeddings.size(db, only_missing=only_missing))
 

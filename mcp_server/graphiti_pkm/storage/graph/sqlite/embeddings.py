@@ -1,10 +1,12 @@
 """Vectors as such: of which model they are, what has none, taking them away."""
 
 import sqlite3
+from collections.abc import Sequence
 
-from graphiti_pkm.core.model.records import EmbeddedFact
+from graphiti_pkm.core.model.records import EmbeddedFact, Vectors
 from graphiti_pkm.core.ports.embedding import EmbeddingSize, TextToEmbed
 from graphiti_pkm.storage.graph.sqlite import values
+from graphiti_pkm.storage.graph.sqlite.vector_cache import loaded
 
 _MISSING = "NOT EXISTS (SELECT 1 FROM vector v WHERE v.uuid = r.uuid)"
 _LENGTHS = {"entity": "length(r.name)", "fact": "length(r.text)", "passage": 'r."end" - r.start'}
@@ -76,6 +78,16 @@ def missing(db: sqlite3.Connection, group_id: str, limit: int) -> list[TextToEmb
             ).fetchall()
         ]
     return texts
+
+
+def of(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[str]) -> Vectors:
+    """The vectors of records, for a write that copies them."""
+    found = db.execute(
+        """SELECT v.uuid, v.data FROM json_each(?) u JOIN vector v ON v.uuid = u.value
+        WHERE v.group_id IN (SELECT value FROM json_each(?))""",
+        (values.as_list(uuids), values.as_list(group_ids)),
+    )
+    return {row["uuid"]: loaded(row["data"]) for row in found}
 
 
 def _episodes(db: sqlite3.Connection, fact_uuid: str) -> tuple[str, ...]:

@@ -39,6 +39,15 @@ def stored(vector: Vector) -> bytes:
     return vector.tobytes()
 
 
+def loaded(data: bytes) -> Vector:
+    """The vector that ``stored`` gave these bytes for."""
+    vector = array("f")
+    vector.frombytes(data)
+    if sys.byteorder == "big":
+        vector.byteswap()
+    return vector
+
+
 def unit_vector(data: bytes) -> "np.ndarray":
     """A stored vector with length 1."""
     import numpy as np  # noqa: PLC0415 takes long to import, and a start needs no vectors

@@ -1,0 +1,462 @@
+"""Copies the present records of one group into another, in bounded writes; a second run finds what the first did."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+from uuid import uuid4
+
+from graphiti_pkm.capabilities.curation.ports import GraphCuration
+from graphiti_pkm.capabilities.projects.ports import GraphProjects
+from graphiti_pkm.capabilities.staging.renaming import Renaming
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.relation_kinds import has_single_target
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.names import name_key
+from graphiti_pkm.core.model.projects import ProjectFilter
+from graphiti_pkm.core.model.queries import EpisodeFilter, FactFilter, GroupSize, Window
+from graphiti_pkm.core.model.records import (
+    BECAUSE_OF,
+    Copied,
+    Entity,
+    Episode,
+    Fact,
+    FactUpdate,
+    Mention,
+    Name,
+    WriteIntent,
+    WriteKind,
+)
+from graphiti_pkm.storage.commit import Committer
+
+_T = TypeVar("_T")
+
+PAGE = 100
+_EPISODES = 20
+_ALIASES = 100
+_MENTIONED = 10_000
+_PASSAGES = 25_000
+_FACTS_OF_PAIR = 50
+_LISTED = 20
+
+
+@dataclass
+class Found:
+    """Lines for a report, of which the first are kept, and how many there are."""
+
+    lines: list[str] = field(default_factory=list)
+    total: int = 0
+
+    def add(self, line: str) -> None:
+        """One more."""
+        self.total += 1
+        if len(self.lines) < _LISTED:
+            self.lines.append(line)
+
+
+@dataclass
+class Counts:
+    """How many records of each kind."""
+
+    episodes: int = 0
+    entities: int = 0
+    facts: int = 0
+
+    @property
+    def size(self) -> GroupSize:
+        """As an answer has it."""
+        return GroupSize(episodes=self.episodes, entities=self.entities, facts=self.facts)
+
+
+class Copying:
+    """One copy from a stored group into another; both locks are held."""
+
+    def __init__(
+        self,
+        context: Context,
+        committer: Committer,
+        stored: tuple[GraphCuration, GraphProjects],
+        groups: tuple[str, str],
+        caller: Caller,
+        *,
+        writes: bool,
+    ) -> None:
+        """``groups``: from, to. ``writes``: otherwise it only counts."""
+        self._context = context
+        self._graph = context.graph
+        self._committer = committer
+        self._curation, self._projects = stored
+        self.source, self.target = groups
+        self._caller = caller
+        self._writes = writes
+        self._renaming = Renaming(self.target)
+        self.entities: dict[str, str] = {}
+        """By the uuid there: the uuid here; as the others."""
+        self.episodes: dict[str, str] = {}
+        self.facts: dict[str, str] = {}
+        self._earlier: dict[str, str] = {}
+        self._joined: set[str] = set()
+        """Entities of the target that were there already, with facts of their own."""
+        self.copied, self.known, self.joined = Counts(), Counts(), Counts()
+        self.left, self.held_back, self.conflicts = Found(), Found(), Found()
+
+    async def begin(self) -> None:
+        """Read what earlier runs copied."""
+        seq = 0
+        while rows := await self._context.journal.group_rows(self.target, seq, PAGE):
+            for row in rows:
+                self._earlier.update((one.origin_uuid, one.uuid) for one in row.intent.copies)
+            seq = rows[-1].seq
+
+    # Entities
+
+    async def copy_entities(self, entities: Sequence[Entity]) -> None:
+        """Copy some, or find them: copied earlier, or of the same name and type."""
+        names = await self._names(entities)
+        here = await self._here("entity", [one.uuid for one in entities])
+        keys = [key for one in names.values() for name in one if (key := name_key(self.target, name.text))]
+        keys += [name_key(self.target, one.name) for one in entities]
+        held = await self._graph.records.get_names(list(dict.fromkeys(keys)))
+        holders = await self._graph.records.get_entities(
+            list(dict.fromkeys(name.entity_uuid for name in held.values())), [self.target]
+        )
+        by_uuid = {one.uuid: one for one in holders}
+        new: list[Entity] = []
+        added: list[Name] = []
+        copies: list[Copied] = []
+        for entity in entities:
+            same = held.get(name_key(self.target, entity.name))
+            holder = by_uuid.get(same.entity_uuid) if same else None
+            if entity.uuid in here:
+                self.known.entities += 1
+                uuid = here[entity.uuid]
+                self._joined.add(uuid)
+            elif holder is not None and not _same_type(entity, holder):
+                self.held_back.add(f"{entity.name}: it is a {entity.label}, and of type {holder.label} in the target")
+                continue
+            elif holder is not None:
+                self.joined.entities += 1
+                uuid = holder.uuid
+                self._joined.add(uuid)
+                copies.append(Copied(uuid=uuid, origin_uuid=entity.uuid))
+            else:
+                self.copied.entities += 1
+                uuid = self._renaming.uuid(entity.uuid)
+                new.append(entity)
+                copies.append(Copied(uuid=uuid, origin_uuid=entity.uuid))
+            self.entities[entity.uuid] = uuid
+            for name in names[entity.uuid]:
+                key = name_key(self.target, name.text)
+                if key not in held:
+                    fields = {"key": key, "group_id": self.target, "entity_uuid": uuid}
+                    is_alias = name.is_alias or uuid in self._joined
+                    added.append(name.model_copy(update={**fields, "is_alias": is_alias}))
+        if copies or added:
+            await self._write_entities(new, added, copies)
+
+    async def _write_entities(self, new: Sequence[Entity], names: Sequence[Name], copies: Sequence[Copied]) -> None:
+        uuids, groups = [one.uuid for one in new], [self.source]
+        qualities = await self._curation.qualities(uuids, groups)
+        wanted = ProjectFilter(group_ids=(self.source,), now=self._context.now(), uuids=tuple(uuids))
+        rows = (await self._projects.projects(wanted, Window(limit=PAGE))).projects if uuids else ()
+        intent = await self._intent(copies)
+        intent = intent.model_copy(
+            update={
+                "entities": tuple(
+                    one.model_copy(
+                        update={
+                            "uuid": self.entities[one.uuid],
+                            **self._place(intent),
+                            "created_at": intent.recorded_at,
+                        }
+                    )
+                    for one in new
+                ),
+                "names": tuple(names),
+                "projects": tuple(
+                    row.project.model_copy(
+                        update={
+                            "uuid": self.entities[row.project.uuid],
+                            **self._place(intent),
+                            "pins": tuple(self.entities[pin] for pin in row.project.pins if pin in self.entities),
+                            "created_at": intent.recorded_at,
+                        }
+                    )
+                    for row in rows
+                ),
+                "qualities": tuple(
+                    one.model_copy(update={"uuid": self.entities[uuid], **self._place(intent), "similar_to": ()})
+                    for uuid, one in qualities.items()
+                ),
+            }
+        )
+        await self._commit(intent, {one.uuid: self.entities[one.uuid] for one in new})
+
+    async def _names(self, entities: Sequence[Entity]) -> dict[str, list[Name]]:
+        """The names of each entity in the source."""
+        aliases = await self._graph.records.aliases([one.uuid for one in entities], _ALIASES)
+        keys = {
+            one.uuid: [name_key(self.source, text) for text in (one.name, *aliases.get(one.uuid, ()))]
+            for one in entities
+        }
+        held = await self._graph.records.get_names([key for some in keys.values() for key in some])
+        return {
+            uuid: [held[key] for key in dict.fromkeys(some) if key in held and held[key].entity_uuid == uuid]
+            for uuid, some in keys.items()
+        }
+
+    # Episodes
+
+    async def copy_episodes(self, episodes: Sequence[Episode]) -> None:
+        """Copy some with their passages, entries and mentions of what was copied."""
+        for some in _in_parts(episodes, _EPISODES):
+            here = await self._here("episode", [one.uuid for one in some])
+            self.known.episodes += len(here)
+            self.episodes |= here
+            new = [one for one in some if one.uuid not in here]
+            self.episodes |= {one.uuid: self._renaming.uuid(one.uuid) for one in new}
+            self.copied.episodes += len(new)
+            mentions = [
+                (one.uuid, entity) for one in some for entity in await self._mentioned(one) if entity in self.entities
+            ]
+            pairs = {pair: (self.episodes[pair[0]], self.entities[pair[1]]) for pair in mentions}
+            there = await self._graph.records.mentioned(list(pairs.values()))
+            missing = [pair for pair in dict.fromkeys(pairs.values()) if pair not in there]
+            if new or missing:
+                await self._write_episodes(new, missing)
+
+    async def _write_episodes(self, new: Sequence[Episode], mentions: Sequence[tuple[str, str]]) -> None:
+        passages = [
+            passage
+            for one in new
+            for passage in await self._graph.episodes.passages(one.uuid, without_vector=False, limit=_PASSAGES)
+        ]
+        entries = await self._projects.entries([one.uuid for one in new], [self.source]) if new else {}
+        intent = await self._intent([Copied(uuid=self.episodes[one.uuid], origin_uuid=one.uuid) for one in new])
+        at = intent.recorded_at
+        intent = intent.model_copy(
+            update={
+                "episodes": tuple(
+                    one.model_copy(update={"uuid": self.episodes[one.uuid], **self._place(intent), "created_at": at})
+                    for one in new
+                ),
+                "entries": tuple(
+                    one.model_copy(
+                        update={
+                            "uuid": self.episodes[uuid],
+                            **self._place(intent),
+                            "project_uuid": self.entities.get(one.project_uuid or ""),
+                        }
+                    )
+                    for uuid, one in entries.items()
+                ),
+                "mentions": tuple(
+                    Mention(uuid=str(uuid4()), episode_uuid=episode, entity_uuid=entity, created_at=at)
+                    for episode, entity in mentions
+                ),
+                "passages": tuple(
+                    one.model_copy(
+                        update={
+                            "uuid": self._renaming.uuid(one.uuid),
+                            "episode_uuid": self.episodes[one.episode_uuid],
+                        }
+                    )
+                    for one in passages
+                ),
+            }
+        )
+        await self._commit(intent, {one.uuid: self._renaming.uuid(one.uuid) for one in passages})
+
+    async def _mentioned(self, episode: Episode) -> list[str]:
+        found, _ = await self._graph.episodes.episode_entities([episode.uuid], [self.source], Window(limit=_MENTIONED))
+        return [one.uuid for one in found]
+
+    # Facts
+
+    async def copy_facts(self, facts: Sequence[Fact]) -> None:
+        """Copy some whose ends were copied; what was corrected never held, and stays."""
+        ready = []
+        for fact in facts:
+            if fact.voided:
+                continue
+            if {fact.source_uuid, fact.target_uuid} <= self.entities.keys():
+                ready.append(fact)
+            else:
+                self.left.add(fact.text)
+        for some in _in_parts(ready, PAGE):
+            await self._copy_ready(some)
+
+    async def _copy_ready(self, facts: Sequence[Fact]) -> None:
+        here = await self._here("fact", [one.uuid for one in facts])
+        self.known.facts += len(here)
+        self.facts |= here
+        pending = [one for one in facts if one.uuid not in here]
+        ends = [(self.entities[one.source_uuid], self.entities[one.target_uuid]) for one in pending]
+        between = await self._graph.facts.facts_between(self.target, ends, _FACTS_OF_PAIR) if pending else []
+        new: list[Fact] = []
+        updates: dict[str, FactUpdate] = {}
+        copies: list[Copied] = []
+        for fact, there in zip(pending, between, strict=True):
+            same = next((one for one in there if _says(one) == _says(fact)), None)
+            if same is None:
+                self.copied.facts += 1
+                new.append(fact)
+                self.facts[fact.uuid] = self._renaming.uuid(fact.uuid)
+            else:
+                self.joined.facts += 1
+                self.facts[fact.uuid] = same.uuid
+                told = updates[same.uuid].episodes if same.uuid in updates else same.episodes
+                more = [self.episodes[one] for one in fact.episodes if one in self.episodes]
+                updates[same.uuid] = _with_episodes(same, tuple(dict.fromkeys((*told, *more))))
+            copies.append(Copied(uuid=self.facts[fact.uuid], origin_uuid=fact.uuid))
+        await self._report_conflicts(new)
+        if not copies:
+            return
+        intent = await self._intent(copies)
+        made = tuple(self._fact(one, intent) for one in new)
+        intent = intent.model_copy(update={"facts": made, "fact_updates": tuple(updates.values())})
+        await self._commit(intent, {one.uuid: self.facts[one.uuid] for one in new})
+
+    def _fact(self, fact: Fact, intent: WriteIntent) -> Fact:
+        """The fact as the target learns it now: how it holds in the world, without the history of the record."""
+        told = tuple(self.episodes[one] for one in fact.episodes if one in self.episodes)
+        quoted = self.episodes.get(fact.quote_episode_uuid or "")
+        attributes = dict(fact.attributes)
+        if fact.cause_uuid is not None:
+            cause = self.entities.get(fact.cause_uuid) or self.facts.get(fact.cause_uuid)
+            attributes[BECAUSE_OF] = cause or self._renaming.uuid(fact.cause_uuid)
+        return fact.model_copy(
+            update={
+                "uuid": self.facts[fact.uuid],
+                **self._place(intent),
+                "source_uuid": self.entities[fact.source_uuid],
+                "target_uuid": self.entities[fact.target_uuid],
+                "created_at": intent.recorded_at,
+                "expired_at": fact.expired_at and intent.recorded_at,
+                "episodes": told,
+                "quote_episode_uuid": quoted,
+                "attributes": attributes,
+                **({} if quoted else dict.fromkeys(("quote", "quote_start", "quote_end"))),
+            }
+        )
+
+    async def _report_conflicts(self, facts: Sequence[Fact]) -> None:
+        """Facts of the target that should have ended when these began: nothing is ended on a guess."""
+        asked = [
+            one
+            for one in facts
+            if one.kind == "state"
+            and one.is_open
+            and one.invalid_at is None
+            and self.entities[one.source_uuid] in self._joined
+            and has_single_target(one.relation)
+        ]
+        pairs = [(self.entities[one.source_uuid], one.relation) for one in asked]
+        found = await self._graph.facts.facts_with_relation(self.target, pairs, _FACTS_OF_PAIR) if pairs else []
+        for fact, others in zip(asked, found, strict=True):
+            for other in others:
+                if other.is_open and other.invalid_at is None and other.kind == "state":
+                    self.conflicts.add(f"{fact.text} / {other.text}")
+
+    # Reading and writing
+
+    async def episodes_of(self, uuid: str) -> AsyncIterator[list[Episode]]:
+        """Pages of the episodes that mention an entity of the source."""
+        after = None
+        while True:
+            page = await self._graph.episodes.timeline(
+                uuid, EpisodeFilter(group_ids=(self.source,)), Window(limit=PAGE, after=after)
+            )
+            yield list(page.episodes)
+            if len(page.episodes) < PAGE:
+                return
+            after = page.keys[-1]
+
+    async def all_episodes(self) -> AsyncIterator[list[Episode]]:
+        """Pages of all episodes of the source."""
+        after = None
+        while True:
+            page = await self._graph.episodes.recent_episodes(
+                EpisodeFilter(group_ids=(self.source,)), Window(limit=PAGE, after=after)
+            )
+            yield list(page.episodes)
+            if len(page.episodes) < PAGE:
+                return
+            after = page.keys[-1]
+
+    async def facts_of(self, uuid: str) -> AsyncIterator[list[Fact]]:
+        """Pages of the facts of an entity of the source."""
+        after = None
+        wanted = FactFilter(group_ids=(self.source,), now=self._context.now())
+        while True:
+            page = await self._graph.facts.connections(uuid, wanted, Window(limit=PAGE, after=after))
+            yield list(page.facts)
+            if len(page.facts) < PAGE:
+                return
+            after = page.keys[-1]
+
+    async def all_facts(self) -> AsyncIterator[list[Fact]]:
+        """Pages of all facts of the source."""
+        after = None
+        wanted = FactFilter(group_ids=(self.source,), now=self._context.now())
+        while True:
+            page = await self._graph.facts.group_facts(wanted, Window(limit=PAGE, after=after))
+            yield list(page.facts)
+            if len(page.facts) < PAGE:
+                return
+            after = page.keys[-1]
+
+    async def _here(self, kind: str, uuids: Sequence[str]) -> dict[str, str]:
+        """Of records there, those that an earlier run copied and that are still here."""
+        mapped = {uuid: self._earlier.get(uuid) or self._renaming.uuid(uuid) for uuid in uuids}
+        records, groups, wanted = self._graph.records, [self.target], list(mapped.values())
+        if kind == "entity":
+            found = {one.uuid for one in await records.get_entities(wanted, groups)}
+        elif kind == "episode":
+            found = {one.uuid for one in await records.get_episodes(wanted, groups)}
+        else:
+            found = {one.uuid for one in await records.get_facts(wanted, groups)}
+        return {uuid: here for uuid, here in mapped.items() if here in found}
+
+    def _place(self, intent: WriteIntent) -> dict[str, object]:
+        return {"group_id": intent.group_id}
+
+    async def _intent(self, copies: Sequence[Copied]) -> WriteIntent:
+        return WriteIntent(
+            uuid=str(uuid4()),
+            group_id=self.target,
+            kind=WriteKind.MIGRATE,
+            recorded_at=await self._committer.time(self.target),
+            origin=self._caller.origin(),
+            copies=tuple(copies),
+        )
+
+    async def _commit(self, intent: WriteIntent, renamed: Mapping[str, str]) -> None:
+        """Write it with the vectors that the originals have."""
+        if not self._writes:
+            return
+        vectors = await self._graph.embeddings.vectors_of(list(renamed), [self.source])
+        await self._committer.commit(intent, {renamed[uuid]: vector for uuid, vector in vectors.items()})
+
+
+def _same_type(one: Entity, other: Entity) -> bool:
+    """One of them may have none, or a more general one."""
+    return one.label is None or other.label is None or one.label.casefold() == other.label.casefold()
+
+
+def _says(fact: Fact) -> tuple[object, ...]:
+    return (fact.relation, fact.kind, fact.measure, fact.value, fact.unit, fact.valid_at, fact.invalid_at, fact.is_open)
+
+
+def _with_episodes(fact: Fact, episodes: tuple[str, ...]) -> FactUpdate:
+    return FactUpdate(
+        uuid=fact.uuid,
+        episodes=episodes,
+        valid_at=fact.valid_at,
+        invalid_at=fact.invalid_at,
+        expired_at=fact.expired_at,
+        voided=fact.voided,
+    )
+
+
+def _in_parts(records: Sequence[_T], size: int) -> list[Sequence[_T]]:
+    return [records[start : start + size] for start in range(0, len(records), size)]

@@ -1,0 +1,339 @@
+"""``migrate`` and ``promote``: records of one group come into another; a move empties the source only at the end."""
+
+import contextlib
+import hashlib
+from collections.abc import AsyncIterator, Sequence
+from uuid import uuid4
+
+from graphiti_pkm.capabilities.curation.ports import GraphCuration
+from graphiti_pkm.capabilities.projects.ports import GraphProjects
+from graphiti_pkm.capabilities.staging.comparing import GroupComparing
+from graphiti_pkm.capabilities.staging.copying import PAGE, Copying, Counts
+from graphiti_pkm.capabilities.staging.models import MigrationReport
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts.history import change_of
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.identity.uuids import resolve_within
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.names import name_key
+from graphiti_pkm.core.model.queries import Window
+from graphiti_pkm.core.model.record import Record
+from graphiti_pkm.core.model.records import Deletions, Entity, Episode, Fact, WriteIntent, WriteKind
+from graphiti_pkm.core.reading.views import size_in_words
+from graphiti_pkm.errors import DamagedStore, InvalidInput, NotFound, PermissionDenied, PkmError
+from graphiti_pkm.storage.commit import Committer
+
+_LOW = 0.5
+_MOST_CONCEPTS = 1_000
+_MENTIONED = 10_000
+
+
+class Migration(Record):
+    """What to copy or move, from where to where; groups by their public names."""
+
+    source: str
+    target: str
+    concepts: tuple[str, ...] = ()
+    """Names or uuids of entities; empty: all."""
+    has_facts: bool = False
+    has_episodes: bool = False
+    """With the episodes that tell the facts, and those that mention the entities."""
+    moves: bool = False
+    """Remove from the source what is in the target."""
+    is_checked: bool = False
+    """Leave out entities that are flagged, of low confidence, or that stand alone."""
+    writes: bool = True
+    """Otherwise only say what would be done."""
+
+
+class Migrating:
+    """Copies and moves between groups."""
+
+    def __init__(
+        self,
+        context: Context,
+        groups: Groups,
+        committer: Committer,
+        comparing: GroupComparing,
+        stored: tuple[GraphCuration, GraphProjects],
+    ) -> None:
+        self._context = context
+        self._graph = context.graph
+        self._groups = groups
+        self._committer = committer
+        self._comparing = comparing
+        self._stored = stored
+
+    async def migrate(self, caller: Caller, wanted: Migration) -> MigrationReport:
+        """Copy, compare, and if it is a move, remove from the source. Repeating it ends what was interrupted.
+
+        Raises:
+            InvalidInput: a concept is unknown, or both groups are the same; nothing was done.
+            NotAllowed: the caller may not read the one or write to the other group.
+            DamagedStore: the target lacks something after the copy; nothing was removed.
+            WriteFailed, Unavailable: it stopped; the message says what was kept, and repeating it goes on.
+        """
+        groups = (self._groups.one(caller, wanted.source), self._groups.one(caller, wanted.target))
+        if groups[0] == groups[1]:
+            raise InvalidInput("Both groups are the same. Nothing was done.")
+        if caller.read_only or not caller.may("curator"):
+            raise PermissionDenied("Nothing was done: migrations are for curators.")
+        async with contextlib.AsyncExitStack() as locks:
+            for group in sorted(groups):
+                await locks.enter_async_context(self._context.locks.hold(group))
+                await self._committer.catch_up(group)
+            chosen = await self._chosen(groups[0], wanted)
+            copying = Copying(self._context, self._committer, self._stored, groups, caller, writes=wanted.writes)
+            verified, removed, kept = None, Counts(), 0
+            try:
+                await self._copy(copying, wanted, chosen)
+                if wanted.writes:
+                    verified = await self._verify(copying)
+            except PkmError as error:
+                raise type(error)(
+                    f"{error.message} Nothing was removed from {wanted.source}; what was copied stays in "
+                    f"{wanted.target}. Repeat the command to go on."
+                ) from error
+            if wanted.moves and wanted.writes:
+                try:
+                    removed, kept = await self._remove(copying, caller)
+                except PkmError as error:
+                    raise type(error)(
+                        f"{error.message} Everything is in {wanted.target}, and {wanted.source} still holds a part of "
+                        "it. Repeat the command to go on."
+                    ) from error
+        return _report(wanted, copying, removed, kept, verified)
+
+    # What is chosen
+
+    async def _chosen(self, stored: str, wanted: Migration) -> list[str] | None:
+        """Uuids of the concepts; None: all entities. Raises InvalidInput if one is unknown."""
+        if not wanted.concepts:
+            return None
+        if len(wanted.concepts) > _MOST_CONCEPTS:
+            raise InvalidInput(f"At most {_MOST_CONCEPTS:,} concepts at once. Nothing was done.")
+        keys = {text: name_key(stored, text) for text in wanted.concepts}
+        held = await self._graph.records.get_names(list(keys.values()))
+        uuids, unknown = list[str](), list[str]()
+        for text, key in keys.items():
+            uuid = held[key].entity_uuid if key in held else await self._by_uuid(stored, text)
+            if uuid is None:
+                unknown.append(text)
+            else:
+                uuids.append(uuid)
+        if unknown:
+            raise InvalidInput(f"{wanted.source} has no entity {', '.join(map(repr, unknown))}. Nothing was done.")
+        return list(dict.fromkeys(uuids))
+
+    async def _by_uuid(self, stored: str, text: str) -> str | None:
+        try:
+            uuid = await resolve_within(self._graph, [stored], "entity", text)
+        except (InvalidInput, NotFound):
+            return None
+        return uuid if await self._graph.records.get_entities([uuid], [stored]) else None
+
+    async def _pages(self, stored: str, chosen: Sequence[str] | None) -> AsyncIterator[list[Entity]]:
+        if chosen is not None:
+            for start in range(0, len(chosen), PAGE):
+                yield await self._graph.records.get_entities(chosen[start : start + PAGE], [stored])
+            return
+        page: list[Entity] = []
+        async for entity in self._comparing.entities(stored):
+            page.append(entity)
+            if len(page) == PAGE:
+                yield page
+                page = []
+        yield page
+
+    async def _good(self, copying: Copying, entities: Sequence[Entity]) -> list[Entity]:
+        """Those without a reason to look at them first; the others are reported."""
+        uuids = [one.uuid for one in entities]
+        said = await self._stored[0].qualities(uuids, [copying.source])
+        support = await self._graph.records.entity_support(uuids)
+        good = []
+        for entity in entities:
+            quality = said.get(entity.uuid)
+            if quality is not None and quality.is_flagged:
+                copying.held_back.add(f"{entity.name}: flagged")
+            elif quality is not None and quality.confidence is not None and quality.confidence < _LOW:
+                copying.held_back.add(f"{entity.name}: confidence {quality.confidence:g}")
+            elif support.get(entity.uuid, (0, 0)) == (0, 0):
+                copying.held_back.add(f"{entity.name}: nothing mentions it")
+            else:
+                good.append(entity)
+        return good
+
+    # Copying
+
+    async def _copy(self, copying: Copying, wanted: Migration, chosen: Sequence[str] | None) -> None:
+        await copying.begin()
+        async for page in self._pages(copying.source, chosen):
+            entities = await self._good(copying, page) if wanted.is_checked else page
+            if entities:
+                await copying.copy_entities(entities)
+        if wanted.has_episodes:
+            await self._copy_episodes(copying, wanted, chosen)
+        if wanted.has_facts:
+            seen: set[str] = set()
+            async for facts in self._fact_pages(copying, chosen):
+                new = [one for one in facts if one.uuid not in seen]
+                if chosen is not None:  # a fact of two chosen entities is on the pages of both
+                    seen.update(one.uuid for one in new)
+                await copying.copy_facts(new)
+
+    async def _copy_episodes(self, copying: Copying, wanted: Migration, chosen: Sequence[str] | None) -> None:
+        if chosen is None and not wanted.is_checked:
+            async for page in copying.all_episodes():
+                await copying.copy_episodes(page)
+            return
+        for uuid in list(copying.entities):
+            async for page in copying.episodes_of(uuid):
+                await copying.copy_episodes([one for one in page if one.uuid not in copying.episodes])
+            async for facts in copying.facts_of(uuid):
+                told = [one for fact in facts if _is_within(fact, copying) for one in fact.episodes]
+                missing = [one for one in dict.fromkeys(told) if one not in copying.episodes]
+                await copying.copy_episodes(await self._graph.records.get_episodes(missing, [copying.source]))
+
+    @staticmethod
+    async def _fact_pages(copying: Copying, chosen: Sequence[str] | None) -> AsyncIterator[list[Fact]]:
+        if chosen is None:
+            async for page in copying.all_facts():
+                yield page
+            return
+        for uuid in chosen:
+            async for page in copying.facts_of(uuid):
+                yield page
+
+    # Comparing and removing
+
+    async def _verify(self, copying: Copying) -> str:
+        """Compare what was copied with what it was copied from; returns the digest of both. Raises DamagedStore."""
+        digests = (hashlib.sha256(), hashlib.sha256())
+        groups = (copying.source, copying.target)
+        records = self._graph.records
+        for kind, mapping in (
+            ("entities", copying.entities),
+            ("episodes", copying.episodes),
+            ("facts", copying.facts),
+        ):
+            pairs = list(mapping.items())
+            for start in range(0, len(pairs), PAGE):
+                some = pairs[start : start + PAGE]
+                for side, (digest, group) in enumerate(zip(digests, groups, strict=True)):
+                    uuids = [pair[side] for pair in some]
+                    said: dict[str, tuple[object, ...]]
+                    if kind == "entities":
+                        there = {one.uuid for one in await records.get_entities(uuids, [group])}
+                        said = {uuid: (uuid in there,) for uuid in uuids}
+                    elif kind == "episodes":
+                        said = {one.uuid: _told(one) for one in await records.get_episodes(uuids, [group])}
+                    else:
+                        said = {one.uuid: _stated(one) for one in await records.get_facts(uuids, [group])}
+                    digest.update(repr([said.get(uuid) for uuid in uuids]).encode(errors="surrogatepass"))
+        if digests[0].digest() != digests[1].digest():
+            raise DamagedStore("After the copy, the two groups differ; words may have been forgotten in one of them.")
+        return digests[0].hexdigest()
+
+    async def _remove(self, copying: Copying, caller: Caller) -> tuple[Counts, int]:
+        """Remove from the source what is in the target and nothing that stays needs; facts, episodes, entities."""
+        removed, kept = Counts(), 0
+        groups = [copying.source]
+        facts = list(copying.facts)
+        for uuid in copying.entities:  # corrected facts are history of what goes
+            async for page in copying.facts_of(uuid):
+                facts += [one.uuid for one in page if one.voided and _is_within(one, copying)]
+        facts = list(dict.fromkeys(facts))
+        for some in _parts(facts):
+            there = await self._graph.records.get_facts(some, groups)
+            removed.facts += len(there)
+            await self._commit_removal(copying, caller, facts=there)
+        for some in _parts(list(copying.episodes)):
+            ready = [one for one in some if await self._is_free(copying, one)]
+            kept += len(some) - len(ready)
+            removed.episodes += len(ready)
+            await self._commit_removal(copying, caller, episodes=ready)
+        for some in _parts(list(copying.entities)):
+            support = await self._graph.records.entity_support(some)
+            unused = [one for one in some if support.get(one, (0, 0)) == (0, 0)]
+            kept += len(some) - len(unused)
+            removed.entities += len(unused)
+            await self._commit_removal(copying, caller, entities=unused)
+        return removed, kept
+
+    async def _is_free(self, copying: Copying, episode: str) -> bool:
+        """Whether nothing that stays in the source needs the episode: no entity, no fact, no saga."""
+        groups = [copying.source]
+        found, _ = await self._graph.episodes.episode_entities([episode], groups, Window(limit=_MENTIONED))
+        if any(one.uuid not in copying.entities for one in found):
+            return False
+        if await self._graph.facts.episode_facts(episode, groups, 1):
+            return False
+        return not await self._graph.sagas.sagas_of_episodes([episode], groups, [])
+
+    async def _commit_removal(
+        self,
+        copying: Copying,
+        caller: Caller,
+        *,
+        facts: Sequence[Fact] = (),
+        episodes: Sequence[str] = (),
+        entities: Sequence[str] = (),
+    ) -> None:
+        if not (facts or episodes or entities):
+            return
+        at = await self._committer.time(copying.source)
+        intent = WriteIntent(
+            uuid=str(uuid4()),
+            group_id=copying.source,
+            kind=WriteKind.MIGRATE,
+            recorded_at=at,
+            changes=tuple(change_of(str(uuid4()), one, "deleted", at, caller=caller.principal) for one in facts),
+            deletions=Deletions(
+                facts=tuple(one.uuid for one in facts), episodes=tuple(episodes), entities=tuple(entities)
+            ),
+        )
+        await self._committer.commit(intent, {})
+
+
+def _is_within(fact: Fact, copying: Copying) -> bool:
+    return {fact.source_uuid, fact.target_uuid} <= copying.entities.keys()
+
+
+def _parts(uuids: Sequence[str]) -> list[list[str]]:
+    return [list(uuids[start : start + PAGE]) for start in range(0, len(uuids), PAGE)]
+
+
+def _told(episode: Episode) -> tuple[object, ...]:
+    return (episode.name, episode.content, episode.source, episode.valid_at, episode.confidential)
+
+
+def _stated(fact: Fact) -> tuple[object, ...]:
+    return (fact.relation, fact.kind, fact.measure, fact.value, fact.unit)
+
+
+def _report(wanted: Migration, copying: Copying, removed: Counts, kept: int, verified: str | None) -> MigrationReport:
+    copied, joined, known = copying.copied.size, copying.joined.size, copying.known.size
+    would = "" if wanted.writes else "Nothing was changed. "
+    said = f"{would}{size_in_words(copied)} {'copied' if wanted.writes else 'would be copied'} from {wanted.source} to "
+    said += f"{wanted.target}; {size_in_words(joined)} were there already, {size_in_words(known)} from an earlier run."
+    if wanted.moves and wanted.writes:
+        said += f" Removed from {wanted.source}: {size_in_words(removed.size)}."
+    elif wanted.moves:
+        said += f" With --confirm, they would then be removed from {wanted.source}."
+    return MigrationReport(
+        message=said,
+        done=wanted.writes,
+        source=wanted.source,
+        target=wanted.target,
+        copied=copied,
+        known=known,
+        joined=joined,
+        removed=removed.size,
+        left=tuple(copying.left.lines),
+        left_total=copying.left.total,
+        held_back=tuple(copying.held_back.lines),
+        held_back_total=copying.held_back.total,
+        conflicts=tuple(copying.conflicts.lines),
+        kept=kept,
+        verified=verified,
+    )

@@ -1,0 +1,105 @@
+"""Copies and moves between groups on both databases: with projects, entries, reviews, vectors, and after a rebuild."""
+
+from pathlib import Path
+
+import pytest
+from tests.integration.test_snapshots import Place, begin, facts_of, place, tell, without_jobs
+from tests.storm.dump import differences, dump
+
+from graphiti_pkm.bootstrap import Memory, open_memory
+from graphiti_pkm.capabilities.curation.requests import ListFlagged
+from graphiti_pkm.capabilities.curation.tools import REVIEWS
+from graphiti_pkm.capabilities.projects.requests import GetProjectMemories, ListProjects, SearchEntriesSemantic
+from graphiti_pkm.capabilities.projects.tools import ENTRY_SEARCH, MEMORIES, PROJECTS
+from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts, SearchNodes
+from graphiti_pkm.capabilities.search.tools import SEARCHING
+from graphiti_pkm.capabilities.staging.capability import COMPARING, MIGRATING
+from graphiti_pkm.capabilities.staging.migrating import Migration
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.settings.loader import Settings
+
+pytestmark = pytest.mark.timeout(180)
+
+__all__ = ["place"]  # the fixture of both databases
+
+ALL = Migration(source="default", target="work", has_facts=True, has_episodes=True)
+"""``begin`` writes to the default group."""
+
+
+async def named(memory: Memory, name: str, group: str) -> str:
+    found = await memory.services[SEARCHING].search_nodes(LOCAL, SearchNodes(names=[name], group_ids=group))
+    (node,) = [one for one in found.nodes if one.name == name]
+    return node.uuid
+
+
+async def test_everything_of_a_group_is_in_the_other_and_is_found_there(place: Place) -> None:
+    async with open_memory(place("data")) as memory:
+        uuids = await begin(memory)
+        await tell(memory, "Anna likes chess.", "Anna", "LIKES", "chess")
+        here = await facts_of(memory, uuids["Anna"])
+        done = await memory.services[MIGRATING].migrate(LOCAL, ALL)
+        assert done.held_back_total == done.left_total == 0
+        anna = await named(memory, "Anna", "work")
+        assert anna != uuids["Anna"]
+        assert await facts_of(memory, anna) == here
+        same = await memory.services[COMPARING].diff(LOCAL, "default", "work", 10)
+        assert (same.only_source.entities, same.only_source.facts) == ((), ())
+        assert (same.only_target.entities, same.only_target.facts) == ((), ())
+        await _is_found(memory)
+        again = await memory.services[MIGRATING].migrate(LOCAL, ALL)
+        assert (again.copied, again.joined) == (again.removed, again.removed)
+        assert (again.known.facts, again.verified) == (done.copied.facts, done.verified)
+        await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
+        assert await facts_of(memory, anna) == here
+        await _is_found(memory)
+
+
+async def _is_found(memory: Memory) -> None:
+    """By meaning, by project, and with its review."""
+    facts = await memory.services[SEARCHING].search_memory_facts(
+        LOCAL, SearchMemoryFacts(query="which game does somebody like", group_ids="work", max_facts=1)
+    )
+    assert [one.fact for one in facts.facts] == ["Anna likes chess."]
+    projects = await memory.services[PROJECTS].list_projects(LOCAL, ListProjects(group_ids="work"))
+    assert [one.name for one in projects.projects] == ["Heron"]
+    entries = await memory.services[ENTRY_SEARCH].search_entries_semantic(
+        LOCAL, SearchEntriesSemantic(query="Anna drew a heron", project_id="Heron", group_id="work")
+    )
+    assert [one.content for one in entries.entries] == ["Anna drew a heron."]
+    memories = await memory.services[MEMORIES].get_project_memories(
+        LOCAL, GetProjectMemories(project_id="Heron", group_id="work")
+    )
+    assert "Anna" in str(memories)
+    flagged = await memory.services[REVIEWS].list_flagged(LOCAL, ListFlagged(group_ids="work"))
+    assert [one.name for one in flagged.flagged] == ["Anna"]
+
+
+async def test_a_move_leaves_nothing_behind_and_a_rebuild_brings_nothing_back(place: Place) -> None:
+    async with open_memory(place("data")) as memory:
+        uuids = await begin(memory)
+        here = await facts_of(memory, uuids["Anna"])
+        done = await memory.services[MIGRATING].migrate(LOCAL, ALL.model_copy(update={"moves": True}))
+        assert (done.removed, done.kept) == (done.copied, 0)
+        for is_rebuilt in (False, True):
+            if is_rebuilt:
+                await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
+            left = await memory.services[COMPARING].stats(LOCAL, "default")
+            assert (left.episodes, left.entities, left.facts) == (0, 0, 0)
+            assert await facts_of(memory, await named(memory, "Anna", "work")) == here
+
+
+async def test_a_rebuild_gives_the_copies_in_every_table_and_a_backup_has_them(tmp_path: Path) -> None:
+    data_dir = tmp_path / "data"
+    async with open_memory(Settings(data_dir=data_dir), replays=False) as memory:
+        await memory.reembedding.agree()
+        await memory.reembedding.agree_on_graph()
+        await begin(memory)
+        await memory.services[MIGRATING].migrate(LOCAL, ALL)
+        await without_jobs(memory)
+        before = dump(data_dir)
+        await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
+        assert differences(before, dump(data_dir)) == []
+        await memory.journal.backup(tmp_path / "backup")
+    async with open_memory(Settings(data_dir=tmp_path / "elsewhere"), replays=False) as memory:
+        await memory.recovery.rebuilding.restore_backup(tmp_path / "backup", lambda _done, _total: None)
+        assert differences(before, dump(tmp_path / "elsewhere")) == []

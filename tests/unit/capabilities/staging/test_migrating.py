@@ -1,0 +1,301 @@
+"""Copies and moves between groups: once, whole, verified before anything goes, and only where a token may write."""
+
+from pathlib import Path
+
+import pytest
+from tests.builders import at
+from tests.worlds.staging_world import StagingWorld
+
+from graphiti_pkm.capabilities.curation.requests import FlagForReview, SetConfidence
+from graphiti_pkm.capabilities.history.requests import RetireFact
+from graphiti_pkm.core.model.access import LOCAL, Caller
+from graphiti_pkm.core.model.records import Entity
+from graphiti_pkm.errors import DamagedStore, InvalidInput, NotAllowed, PermissionDenied, Unavailable
+
+STAGING = "default_staging"
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> StagingWorld:
+    """Staging: four entities, of which two are in production too, and four facts, of which one is there too."""
+    world = StagingWorld(tmp_path)
+    await world.note("Anna lives in Rome.", "Anna", "LIVES_IN", "Rome")
+    await world.note("Tom knows Eva.", "Tom", "KNOWS", "Eva")
+    for source, relation, target in (
+        ("Anna", "LIVES_IN", "Rome"),
+        ("Anna", "KNOWS", "Ben"),
+        ("Ben", "LIKES", "Chess"),
+        ("Anna", "LIKES", "Chess"),
+    ):
+        body = f"{source} {relation.lower().replace('_', ' ')} {target}."
+        await world.note(body, source, relation, target, group_id=STAGING)
+    return world
+
+
+def entity(world: StagingWorld, name: str, group: str) -> Entity:
+    (found,) = [one for one in world.graph.tables.entities.values() if (one.name, one.group_id) == (name, group)]
+    return found
+
+
+async def test_everything_comes_over_once_and_joins_what_is_there(world: StagingWorld) -> None:
+    staging = world.state(STAGING)
+    done = await world.migrate()
+    assert world.said() == [
+        "Anna KNOWS Ben",
+        "Anna LIKES Chess",
+        "Anna LIVES_IN Rome",
+        "Ben LIKES Chess",
+        "Tom KNOWS Eva",
+    ]
+    assert (done.copied.entities, done.joined.entities, done.copied.facts, done.joined.facts) == (2, 2, 3, 1)
+    assert (done.copied.episodes, done.left, done.held_back, done.conflicts) == (4, (), (), ())
+    assert len(done.verified or "") == 64
+    assert world.state(STAGING) == staging
+    names = [one.name for one in world.graph.tables.entities.values() if one.group_id == "default"]
+    assert sorted(names) == ["Anna", "Ben", "Chess", "Eva", "Rome", "Tom"]
+
+
+async def test_a_second_run_finds_nothing_to_do(world: StagingWorld) -> None:
+    await world.migrate()
+    before, rows = world.state(), len(world.journal.table)
+    again = await world.migrate()
+    assert (world.state(), len(world.journal.table)) == (before, rows)
+    assert (again.copied.facts, again.copied.episodes, again.copied.entities) == (0, 0, 0)
+    assert (again.known.facts, again.known.episodes, again.known.entities) == (4, 4, 4)
+
+
+async def test_copies_have_uuids_of_their_own_and_the_write_keeps_where_they_came_from(world: StagingWorld) -> None:
+    await world.migrate()
+    ben, origin = entity(world, "Ben", "default"), entity(world, "Ben", STAGING)
+    assert ben.uuid != origin.uuid
+    copies = [one for row in world.journal.table.values() for one in row.intent.copies]
+    assert (ben.uuid, origin.uuid) in {(one.uuid, one.origin_uuid) for one in copies}
+    uuids = {uuid for kind in ("entities", "episodes", "facts", "passages") for uuid in world.state()[kind]}  # type: ignore[attr-defined]
+    there = {uuid for kind in ("entities", "episodes", "facts", "passages") for uuid in world.state(STAGING)[kind]}  # type: ignore[attr-defined]
+    assert uuids.isdisjoint(there)
+
+
+async def test_the_target_learns_it_now_with_words_dates_quotes_mentions_and_vectors(world: StagingWorld) -> None:
+    await world.note(
+        "Ben moved to Oslo in May 2020.",
+        "Ben",
+        "LIVES_IN",
+        "Oslo",
+        group_id=STAGING,
+        fact={"valid_at": "2020-05-01", "quote": "Ben moved to Oslo"},
+    )
+    await world.migrate()
+    db = world.graph.tables
+    (fact,) = [
+        one
+        for one in db.facts.values()
+        if (one.relation, one.group_id, one.valid_at) == ("LIVES_IN", "default", at(2020, 5))
+    ]
+    assert fact.created_at > max(one.created_at for one in db.facts.values() if one.group_id == STAGING)
+    assert fact.quote == "Ben moved to Oslo"
+    episode = db.episodes[str(fact.quote_episode_uuid)]
+    assert (episode.group_id, fact.episodes) == ("default", (episode.uuid,))
+    assert (episode.uuid, fact.source_uuid) in db.mentions
+    assert db.origins["default", fact.created_at].created_by == "local"
+    uuids = {*(one.uuid for one in db.passages.values()), *db.facts, *db.entities}
+    assert uuids <= db.vectors.keys()
+
+
+async def test_an_ended_fact_stays_ended_and_a_corrected_one_stays_away(world: StagingWorld) -> None:
+    (lives,) = [one for one in world.facts if (one.relation, one.group_id) == ("LIVES_IN", STAGING)]
+    (knows,) = [one for one in world.facts if (one.relation, one.group_id) == ("KNOWS", STAGING)]
+    world.clock.advance(seconds=1)
+    await world.retiring.retire_fact(LOCAL, RetireFact(fact_uuid=lives.uuid, reason="Moved."))
+    wrong = {"replaces": knows.uuid, "change": "corrected"}
+    await world.note("Anna knows Eva.", "Anna", "KNOWS", "Eva", fact=wrong, group_id=STAGING)
+    done = await world.migrate()
+    assert "Anna KNOWS Ben" not in world.said()
+    assert "Anna KNOWS Eva" in world.said()
+    copies = [one for one in world.facts if (one.relation, one.group_id) == ("LIVES_IN", "default")]
+    assert sorted(one.is_open for one in copies) == [False, True]
+    assert done.conflicts == ()
+
+
+async def test_without_facts_and_episodes_only_the_entities_come(world: StagingWorld) -> None:
+    before = world.said()
+    done = await world.migrate("Ben", "Chess", has_facts=False, has_episodes=False)
+    assert (done.copied.entities, done.copied.facts, done.copied.episodes) == (2, 0, 0)
+    assert world.said() == before
+    assert world.graph.tables.names[f"default\x1f{'ben'}"].entity_uuid == entity(world, "Ben", "default").uuid
+
+
+async def test_facts_to_what_does_not_come_are_reported_and_dangle_nowhere(world: StagingWorld) -> None:
+    done = await world.migrate("Ben", "Chess")
+    assert (done.copied.entities, done.copied.facts) == (2, 1)
+    assert (set(done.left), done.left_total) == ({"Anna knows Ben.", "Anna likes Chess."}, 2)
+    assert "Ben LIKES Chess" in world.said()
+    more = await world.migrate("Anna", "Ben", "Chess")
+    assert more.left == ("Anna lives in Rome.",)
+    assert {"Anna KNOWS Ben", "Anna LIKES Chess"} <= set(world.said())
+
+
+async def test_an_unknown_concept_stops_all_of_it(world: StagingWorld) -> None:
+    before, rows = world.state(), len(world.journal.table)
+    with pytest.raises(InvalidInput, match="has no entity 'Nobody'"):
+        await world.migrate("Ben", "Nobody")
+    assert (world.state(), len(world.journal.table)) == (before, rows)
+    found = await world.migrate(entity(world, "Ben", STAGING).uuid[:8], has_facts=False, has_episodes=False)
+    assert found.copied.entities == 1
+
+
+async def test_one_name_of_two_types_is_not_one_thing(world: StagingWorld) -> None:
+    await world.tell("Rome is a band.", entities=[{"name": "Ben", "type": "Project"}])
+    done = await world.migrate()
+    assert done.held_back == ("Ben: it is a Person, and of type Project in the target",)
+    assert set(done.left) == {"Anna knows Ben.", "Ben likes Chess."}
+
+
+async def test_two_facts_of_which_one_should_have_ended_are_reported_and_both_stay(world: StagingWorld) -> None:
+    await world.note("Tom lives in Bern.", "Tom", "LIVES_IN", "Bern")
+    await world.note("Tom lives in Oslo.", "Tom", "LIVES_IN", "Oslo", group_id=STAGING)
+    done = await world.migrate()
+    assert done.conflicts == ("Tom lives in Oslo. / Tom lives in Bern.",)
+    assert {"Tom LIVES_IN Bern", "Tom LIVES_IN Oslo"} <= set(world.said())
+
+
+async def test_a_preview_counts_and_writes_nothing(world: StagingWorld) -> None:
+    before, rows = world.state(), len(world.journal.table)
+    preview = await world.migrate(writes=False, moves=True)
+    assert (world.state(), len(world.journal.table)) == (before, rows)
+    done = await world.migrate(moves=True)
+    assert (preview.copied, preview.joined) == (done.copied, done.joined)
+    assert (preview.done, preview.message[:19], preview.verified) == (False, "Nothing was changed", None)
+
+
+# Moves
+
+
+async def test_a_move_empties_the_source_of_what_came_over(world: StagingWorld) -> None:
+    done = await world.migrate(moves=True)
+    left = world.state(STAGING)
+    assert (left["episodes"], left["entities"], left["facts"]) == ({}, {}, {})
+    assert (done.removed.episodes, done.removed.entities, done.removed.facts, done.kept) == (4, 4, 4, 0)
+    again = await world.migrate(moves=True)
+    assert (again.copied.facts, again.removed.facts) == (0, 0)
+
+
+async def test_a_move_of_some_leaves_what_others_need(world: StagingWorld) -> None:
+    done = await world.migrate("Ben", "Chess", moves=True)
+    assert world.said(STAGING) == ["Anna KNOWS Ben", "Anna LIKES Chess", "Anna LIVES_IN Rome"]
+    assert (done.removed.facts, done.removed.episodes, done.removed.entities) == (1, 1, 0)
+    assert done.kept == 4  # Ben and Chess, and the two episodes about Anna too
+
+
+async def test_the_source_keeps_all_of_it_if_the_target_lacks_something(world: StagingWorld) -> None:
+    """Whatever the database says of its writes: it is asked for them before anything goes."""
+    before = world.state(STAGING)
+    apply = world.graph.writer.apply
+
+    async def forgetful(intent: object, vectors: object) -> None:
+        await apply(intent, vectors)  # type: ignore[arg-type]
+        for fact in intent.facts:  # type: ignore[attr-defined]
+            world.graph.tables.facts.pop(fact.uuid, None)
+
+    world.graph.apply = forgetful  # type: ignore[method-assign, assignment]
+    with pytest.raises(DamagedStore, match=r"two groups differ.* Nothing was removed from default_staging"):
+        await world.migrate(moves=True)
+    assert world.state(STAGING) == before
+
+
+@pytest.mark.parametrize("failing", range(1, 12))
+async def test_a_disk_that_is_full_at_any_write_loses_nothing_and_a_second_run_ends_it(
+    world: StagingWorld, failing: int
+) -> None:
+    append, calls = world.journal.append, 0
+
+    async def full(*given: object, **named: object) -> int:
+        nonlocal calls
+        calls += 1
+        if calls >= failing:
+            raise Unavailable("The disk is full.")
+        return await append(*given, **named)  # type: ignore[arg-type]
+
+    everything = {*world.said(), *world.said(STAGING)}
+    world.journal.append = full  # type: ignore[method-assign]
+    said = ""
+    try:
+        await world.migrate(moves=True)
+    except Unavailable as error:
+        said = error.message
+    assert ("Repeat the command to go on." in said) is (calls >= failing)
+    assert ("still holds a part of it" in said) <= (set(world.said()) == everything)
+    assert {*world.said(), *world.said(STAGING)} == everything
+    world.journal.append = append  # type: ignore[method-assign]
+    await world.migrate(moves=True)
+    assert (set(world.said()), world.said(STAGING)) == (everything, [])
+    texts = [one.content for one in world.graph.tables.episodes.values() if one.group_id == "default"]
+    assert len(texts) == 6
+    assert len(set(texts)) == 5  # one sentence was in both groups
+
+
+# Promotion
+
+
+async def test_promotion_leaves_what_is_flagged_unsure_or_alone(world: StagingWorld) -> None:
+    await world.tell("Nothing.", entities=[], group_id=STAGING)
+    ben, chess = (entity(world, name, STAGING).uuid for name in ("Ben", "Chess"))
+    await world.reviews.flag_for_review(LOCAL, FlagForReview(entity_uuid=ben, reason="Who?"))
+    world.clock.advance(seconds=1)
+    await world.reviews.set_confidence(LOCAL, SetConfidence(entity_uuid=chess, confidence=0.2, reason="Hm."))
+    done = await world.migrate(is_checked=True)
+    assert set(done.held_back) == {"Ben: flagged", "Chess: confidence 0.2"}
+    assert world.said() == ["Anna LIVES_IN Rome", "Tom KNOWS Eva"]
+    assert set(done.left) == {"Anna knows Ben.", "Ben likes Chess.", "Anna likes Chess."}
+
+
+async def test_reviews_come_along(world: StagingWorld) -> None:
+    ben = entity(world, "Ben", STAGING).uuid
+    await world.reviews.set_confidence(LOCAL, SetConfidence(entity_uuid=ben, confidence=0.9, reason="Sure."))
+    await world.migrate()
+    copy = world.graph.tables.qualities[entity(world, "Ben", "default").uuid]
+    assert (copy.confidence, copy.group_id) == (0.9, "default")
+
+
+# Who may
+
+
+@pytest.mark.parametrize(
+    ("caller", "error"),
+    [
+        (Caller(groups=("default",)), NotAllowed),
+        (Caller(groups=(STAGING,)), NotAllowed),
+        (Caller(tier="librarian"), PermissionDenied),
+        (Caller(read_only=True), PermissionDenied),
+    ],
+)
+async def test_nothing_moves_that_a_token_may_not_read_there_and_write_here(
+    world: StagingWorld, caller: Caller, error: type[Exception]
+) -> None:
+    before, rows = world.state(), len(world.journal.table)
+    with pytest.raises(error):
+        await world.migrate(caller=caller, moves=True)
+    assert (world.state(), len(world.journal.table)) == (before, rows)
+
+
+async def test_a_token_of_both_groups_moves_and_only_its_own_principals(world: StagingWorld) -> None:
+    done = await world.migrate(caller=Caller(groups=("default", STAGING)))
+    assert done.copied.facts == 3
+    elsewhere = await world.migrate(caller=Caller(principal="eve"))
+    assert (elsewhere.copied.facts, elsewhere.copied.entities) == (0, 0)
+
+
+async def test_a_group_is_not_copied_into_itself(world: StagingWorld) -> None:
+    with pytest.raises(InvalidInput, match="are the same"):
+        await world.migrate(source="default")
+
+
+async def test_a_copy_is_undone_by_a_rollback_and_comes_again(world: StagingWorld) -> None:
+    before = world.state()
+    world.clock.advance(seconds=1)
+    since = world.clock.instant
+    await world.migrate()
+    after = world.said()
+    await world.rollback(since)
+    assert world.state() == before
+    again = await world.migrate()
+    assert (world.said(), again.copied.facts) == (after, 3)
