@@ -60,7 +60,8 @@ class Story:
         self.same = a_fact(self.removed, self.other, "RUNS_ON")
         self.caused = a_fact(self.other, self.other, "GREW", attributes={BECAUSE_OF: self.removed.uuid})
         self.ending = a_change(self.out, self.one)
-        self.project, self.entry = a_project(self.removed), an_entry(self.one, a_project(self.removed))
+        self.project = a_project(self.removed, pins=(self.other.uuid,))
+        self.entry = an_entry(self.one, self.project)
         self.mention, self.twice = a_mention(self.one, self.removed), a_mention(self.both, self.removed)
         self.quality = a_quality(self.removed, confidence=0.5, confidence_at=RECORDED)
         self.alias = a_name(self.removed, "PG SQL")
@@ -194,6 +195,9 @@ async def test_what_hangs_on_an_entity_is_read_in_bounds(graph: Graph) -> None:
     assert len(await merging.mentions(story.removed.uuid, 1)) == 1
     assert await merging.project(story.removed.uuid) == story.project
     assert await merging.project(story.kept.uuid) is None
+    assert await merging.pinning(story.other.uuid, GROUP, 9) == [story.project]
+    assert await merging.pinning(story.other.uuid, OTHER_GROUP, 9) == []
+    assert await merging.pinning(story.kept.uuid, GROUP, 9) == []
     assert await merging.caused(story.removed.uuid, GROUP, 9) == [story.caused.uuid]
     assert await merging.caused(story.removed.uuid, OTHER_GROUP, 9) == []
     assert await merging.change_ends(story.removed.uuid, 9) == ([story.ending.uuid], [])

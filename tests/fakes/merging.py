@@ -187,6 +187,10 @@ class FakeMerging(FakePart):
     async def project(self, uuid: str) -> Project | None:
         return (await self._db()).projects.get(uuid)
 
+    async def pinning(self, entity_uuid: str, group_id: str, limit: int) -> list[Project]:
+        held = sorted((await self._db()).projects.items())
+        return [one for _, one in held if one.group_id == group_id and entity_uuid in one.pins][:limit]
+
     async def caused(self, entity_uuid: str, group_id: str, limit: int) -> list[str]:
         db = await self._db()
         found = (uuid for uuid, one in db.facts.items() if one.cause_uuid == entity_uuid and one.group_id == group_id)

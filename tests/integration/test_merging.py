@@ -17,6 +17,8 @@ from graphiti_pkm.capabilities.curation.tools import MERGING, SIMILAR, UNMERGING
 from graphiti_pkm.capabilities.forget.models import ForgetResponse
 from graphiti_pkm.capabilities.forget.requests import Forget
 from graphiti_pkm.capabilities.forget.tools import FORGETTING
+from graphiti_pkm.capabilities.projects.requests import CreateEntry, CreateProject, UpdateProject
+from graphiti_pkm.capabilities.projects.tools import ENTRIES, PROJECTS
 from graphiti_pkm.capabilities.remember.tools import WRITING
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.requests import AddMemory
@@ -84,6 +86,10 @@ async def begin(memory: Memory) -> dict[str, str]:
     uuids: dict[str, str] = {}
     for note in NOTES:
         uuids = {**await tell(memory, **note), **uuids}
+    await memory.services[PROJECTS].create_project(LOCAL, CreateProject(name="Harbour"))
+    await memory.services[PROJECTS].update_project(LOCAL, UpdateProject(project="Harbour", pin=[uuids[REMOVED]]))
+    for text in (f"{REMOVED} is slow today.", f"{KEPT} and {REMOVED} agree."):
+        await memory.services[ENTRIES].create_entry(LOCAL, CreateEntry(content=text, project_id="Harbour"))
     found = await memory.services[SIMILAR].flag_similar_entities(LOCAL, FlagSimilarEntities())
     assert [{pair.one.name, pair.other.name} for pair in found.pairs] == [{KEPT, REMOVED}]
     return {name: uuids[name] for name in (KEPT, REMOVED)}
@@ -119,7 +125,7 @@ async def test_a_merge_keeps_all_and_undoing_and_rebuilding_give_back_the_same(t
         uuids = await begin(memory)
         before = content(tmp_path)
         answer = await merge(memory, uuids)
-        assert (answer.status, answer.facts_moved, answer.mentions_moved) == ("merged", 6, 3)
+        assert (answer.status, answer.facts_moved, answer.mentions_moved) == ("merged", 6, 5)
         assert len(answer.pair_facts or []) == 1
         assert len(answer.joined_facts or []) == 1
         (conflict,) = answer.needs_attention
@@ -216,7 +222,7 @@ async def test_on_neo4j_undoing_and_rebuilding_give_back_the_same_and_forgetting
         uuids = await begin(memory)
         before = await graph_of(neo4j_server)
         answer = await merge(memory, uuids)
-        assert (answer.facts_moved, answer.mentions_moved) == (6, 3)
+        assert (answer.facts_moved, answer.mentions_moved) == (6, 5)
         assert [len(answer.pair_facts or []), len(answer.joined_facts or []), len(answer.needs_attention)] == [1, 1, 1]
         merged = await graph_of(neo4j_server)
         assert merged != before

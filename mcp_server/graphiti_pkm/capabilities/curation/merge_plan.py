@@ -250,7 +250,23 @@ def merged_project(kept: Project | None, removed: Project | None, kept_uuid: str
     return removed.model_copy(update={"uuid": kept_uuid}) if removed is not None and kept is None else None
 
 
+def pinned(project: Project, removed_uuid: str, kept_uuid: str) -> Project:
+    """The project with the entity that stays pinned in the place of the other."""
+    pins = (kept_uuid if one == removed_uuid else one for one in project.pins)
+    return project.model_copy(update={"pins": tuple(dict.fromkeys(pins))})
+
+
 # Undoing
+
+
+def pins_back(now: Project, before: Project, removed_uuid: str, kept_uuid: str) -> Project:
+    """The project with the pins that it had before a merge; what was pinned or unpinned since stays so."""
+    if now.pins == pinned(before, removed_uuid, kept_uuid).pins:
+        return now.model_copy(update={"pins": before.pins})
+    if kept_uuid not in now.pins:
+        return now
+    back = (removed_uuid,) if kept_uuid not in before.pins else (kept_uuid, removed_uuid)
+    return now.model_copy(update={"pins": tuple(x for one in now.pins for x in (back if one == kept_uuid else (one,)))})
 
 
 def facts_back(merge: Merge, present: Mapping[str, Fact]) -> list[Fact]:

@@ -45,6 +45,8 @@ BAR = 0.85
 AT_ONCE = 500
 """Records of each kind in one write: other groups wait for it."""
 _MOST_LIKE = 4 * AT_ONCE
+_MOST_PINNING = 1_000
+"""Projects that a removed entity is pinned to."""
 _MOST_EMBEDDED = 1_000
 """Sentences that come back and are embedded before the lock; a job embeds the others."""
 _SHOWN, _ATTENTION = 50, 20
@@ -263,12 +265,16 @@ class Merging(Reader):
         before, after = merge_plan.event_of(kept, now, names, apart, own, entities, mentioned)
         project = await self._stored.project(removed.uuid)
         given = merge_plan.merged_project(await self._stored.project(kept.uuid), project, kept.uuid)
+        pinning = await self._stored.pinning(removed.uuid, kept.group_id, _MOST_PINNING)
+        projects = {one.uuid: merge_plan.pinned(one, removed.uuid, kept.uuid) for one in pinning}
+        if given is not None:
+            projects[given.uuid] = merge_plan.pinned(given, removed.uuid, kept.uuid)
         qualities = (self._reviewed(caller, pair, uuid),)
         archive = Archive(
             entities=(removed, kept),
             names=tuple(pair.names[1]),
             qualities=tuple(one for one in pair.qualities if one != Quality(uuid=one.uuid, group_id=one.group_id)),
-            projects=() if project is None else (project,),
+            projects=tuple({one.uuid: one for one in (*pinning, *([] if project is None else [project]))}.values()),
         )
         merge = Merge(
             uuid=uuid,
@@ -290,7 +296,7 @@ class Merging(Reader):
             kind=WriteKind.MERGE,
             recorded_at=await self._committer.time(kept.group_id, self._context.now()),
             entities=(now,),
-            projects=() if given is None else (given,),
+            projects=tuple(projects.values()),
             qualities=tuple(one for one in qualities if one is not None),
             names=names,
             merge=merge,

@@ -58,6 +58,10 @@ class GraphMerging(Protocol):
         """What it has as a project, if it is one."""
         ...
 
+    async def pinning(self, entity_uuid: str, group_id: str, limit: int) -> list[Project]:
+        """Projects that it is pinned to, by uuid."""
+        ...
+
     async def caused(self, entity_uuid: str, group_id: str, limit: int) -> list[str]:
         """Facts that follow from it, by uuid."""
         ...

@@ -24,6 +24,7 @@ from graphiti_pkm.core.model.records import (
     FactChange,
     Job,
     Merge,
+    Project,
     Vectors,
     WriteIntent,
     WriteKind,
@@ -221,8 +222,15 @@ class Unmerging:
             update={
                 "entities": (kept, removed),
                 "names": first.archive.names,
-                "projects": first.archive.projects,
+                "projects": tuple(
+                    [await self._project(one, removed.uuid, kept.uuid) for one in first.archive.projects]
+                ),
                 "qualities": qualities,
                 "changes": (change,),
             }
         )
+
+    async def _project(self, before: Project, removed_uuid: str, kept_uuid: str) -> Project:
+        """The project of the removed entity as it was; of another, which has it pinned, the pins."""
+        now = None if before.uuid == removed_uuid else await self._stored.project(before.uuid)
+        return before if now is None else merge_plan.pins_back(now, before, removed_uuid, kept_uuid)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.builders import a_project, an_entry
 from tests.worlds.curation_world import CurationWorld
 
 from graphiti_pkm.capabilities.history.requests import UpdateEntity, WhatChanged
@@ -156,6 +157,24 @@ async def test_the_uuid_that_went_names_the_one_that_stays() -> None:
     request = UpdateEntity(entity_uuid=removed[:8], add_aliases=["Elephant"])
     answer = await world.updating.update_entity(LOCAL, request)
     assert (answer.node.uuid, answer.node.name) == (world.entity(KEPT).uuid, KEPT)
+
+
+async def test_entries_and_pins_of_projects_go_along_and_come_back() -> None:
+    world = CurationWorld()
+    await two(world)
+    await world.tell("Work.", entities=[{"name": "Work", "type": "Project"}])
+    kept, removed, work = (world.entity(name) for name in (KEPT, REMOVED, "Work"))
+    db = world.graph.tables
+    (episode, *_) = [one for one, entity in db.mentions if entity == removed.uuid]
+    db.projects = {one.uuid: a_project(one, pins=(removed.uuid, kept.uuid)) for one in (work, removed)}
+    db.entries[episode] = an_entry(db.episodes[episode], db.projects[removed.uuid])
+    before, projects = state(world), dict(db.projects)
+    await world.merged(KEPT, REMOVED)
+    assert {one.uuid: one.pins for one in db.projects.values()} == dict.fromkeys((work.uuid, kept.uuid), (kept.uuid,))
+    assert db.entries[episode].project_uuid == kept.uuid
+    await world.unmerge(removed.uuid)
+    assert state(world) == before
+    assert {uuid: db.projects[uuid] for uuid in projects} == projects
 
 
 async def test_a_flag_that_was_only_for_the_other_is_settled_and_comes_back() -> None:

@@ -49,10 +49,17 @@ class CypherMerging(Part):
         return await self._uuids(queries_merging.entries(project_uuid, limit))
 
     async def project(self, uuid: str) -> Project | None:
-        for row in await self._rows(queries_merging.project(uuid)):
-            times = {"created_at": mapping.instant(row["created_at"]), "pins": tuple(row["pins"] or ())}
-            return Project(**{**row, **times})
-        return None
+        found = await self._projects(queries_merging.project(uuid))
+        return found[0] if found else None
+
+    async def pinning(self, entity_uuid: str, group_id: str, limit: int) -> list[Project]:
+        return await self._projects(queries_merging.pinning(entity_uuid, group_id, limit))
+
+    async def _projects(self, query: Query) -> list[Project]:
+        return [
+            Project(**{**row, "created_at": mapping.instant(row["created_at"]), "pins": tuple(row["pins"] or ())})
+            for row in await self._rows(query)
+        ]
 
     async def caused(self, entity_uuid: str, group_id: str, limit: int) -> list[str]:
         return await self._uuids(queries_merging.caused(entity_uuid, group_id, limit))

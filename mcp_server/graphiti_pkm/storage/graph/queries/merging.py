@@ -252,13 +252,21 @@ def entries(project_uuid: str, limit: int) -> Query:
     )
 
 
+_PROJECT = """RETURN p.uuid AS uuid, p.group_id AS group_id, p.metadata AS metadata, p.pins AS pins,
+  p.created_at AS created_at"""
+
+
 def project(uuid: str) -> Query:
     """What an entity has as a project."""
+    return Query("project", f"MATCH (p:ProjectRecord {{uuid: $uuid}}) {_PROJECT}", {"uuid": uuid})
+
+
+def pinning(entity_uuid: str, group_id: str, limit: int) -> Query:
+    """By uuid."""
     return Query(
-        "project",
-        """MATCH (p:ProjectRecord {uuid: $uuid}) RETURN p.uuid AS uuid, p.group_id AS group_id,
-        p.metadata AS metadata, p.pins AS pins, p.created_at AS created_at""",
-        {"uuid": uuid},
+        "projects that an entity is pinned to",
+        f"MATCH (p:ProjectRecord {{group_id: $group}}) WHERE $entity IN p.pins {_PROJECT} ORDER BY uuid LIMIT $limit",
+        {"entity": entity_uuid, "group": group_id, "limit": limit},
     )
 
 

@@ -191,12 +191,24 @@ class SqliteMerging(SqlitePart):
         )
 
     async def project(self, uuid: str) -> Project | None:
-        def read(db: sqlite3.Connection) -> Project | None:
-            row = values.one(db, "SELECT * FROM project WHERE uuid = ?", (uuid,))
-            if row is None:
-                return None
-            times = {"created_at": moment(row["created_at"]), "pins": tuple(json.loads(row["pins"]))}
-            return Project.model_validate({**dict(row), **times})
+        found = await self._projects("uuid = ?", (uuid,))
+        return found[0] if found else None
+
+    async def pinning(self, entity_uuid: str, group_id: str, limit: int) -> list[Project]:
+        is_pinned = "EXISTS (SELECT 1 FROM json_each(pins) x WHERE x.value = ?)"
+        return await self._projects(
+            f"group_id = ? AND {is_pinned} ORDER BY uuid LIMIT ?", (group_id, entity_uuid, limit)
+        )
+
+    async def _projects(self, where: str, asked: Sequence[object]) -> list[Project]:
+        def read(db: sqlite3.Connection) -> list[Project]:
+            found = db.execute(f"SELECT * FROM project WHERE {where}", asked)
+            return [
+                Project.model_validate(
+                    {**dict(row), "created_at": moment(row["created_at"]), "pins": tuple(json.loads(row["pins"]))}
+                )
+                for row in found
+            ]
 
         return await self._file.read(read)
 
