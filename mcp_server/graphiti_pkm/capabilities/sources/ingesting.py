@@ -309,7 +309,10 @@ def _episode(uuid: str, document: Document, part: Part, text: str, told_at: date
 def _read(given: Given, root: Path) -> _Read:
     """Raises InvalidInput, NotFound: nothing of the file was stored."""
     file = read_file(given.path, root)
-    layout = divide(file.text, file.kind)
+    try:
+        layout = divide(file.text, file.kind)
+    except InvalidInput as error:
+        raise InvalidInput(f"{given.path}: {error.message}") from None
     if not any(part.spans for part in layout.parts):
         raise InvalidInput(f"{given.path} contains no text. Nothing of it was stored.")
     return _Read(given.name, file, layout, hashlib.sha256(file.text.encode()).hexdigest())

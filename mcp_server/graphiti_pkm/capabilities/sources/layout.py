@@ -11,13 +11,16 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from graphiti_pkm.core.model.passages import Span, split_passages
+from graphiti_pkm.errors import InvalidInput
 
 Format = Literal["markdown", "text"]
 
 MOST_SECTIONS = 2_000
 """In a document with more headings, neighbouring sections are joined."""
 _LONGEST_SECTION = 20_000
-"""A longer section is divided between two paragraphs."""
+"""A longer section is divided between two paragraphs, so that it has no more passages than an episode may have."""
+MOST_LINES = MOST_SENTENCES = 100_000
+"""Of a document; what is made of one with more would not fit into memory."""
 _TITLE = 150
 _LINE_BREAK = re.compile(r"\r\n?|\n")
 """As the parser sees lines; it knows no other separators."""
@@ -69,27 +72,37 @@ class _Section:
     title: str
     start: int
     blocks: list[_Block] = field(default_factory=list)
-
-    @property
-    def is_headings_only(self) -> bool:
-        return all(block.level for block in self.blocks)
+    is_headings_only: bool = True
 
 
 def divide(text: str, kind: Format) -> Layout:
-    """The sections of a text, which may have any line breaks."""
+    """The sections of a text, which may have any line breaks.
+
+    Raises:
+        InvalidInput: it has too many lines or sentences.
+    """
+    if sum(map(text.count, "\r\n")) - text.count("\r\n") > MOST_LINES:
+        raise _too_many("lines", MOST_LINES)
     found = _FRONT.match(text) if kind == "markdown" else None
     begin = found.end() if found else 0
     blocks = _markdown_blocks(text, begin) if kind == "markdown" else _text_blocks(text)
     sections = list(_sections(blocks, len(text)))
     parts: list[Part] = []
-    paragraph = 1
+    paragraph, sentences = 1, 0
     for place, section in enumerate(sections):
         start = section.start if place else begin
         end = sections[place + 1].start if place + 1 < len(sections) else len(text)
         spans, count = _passages(text, start, section.blocks)
+        sentences += len(spans)
+        if sentences > MOST_SENTENCES:
+            raise _too_many("sentences", MOST_SENTENCES)
         parts.append(Part(section.title, start, end, paragraph, tuple(spans)))
         paragraph += count
     return Layout(text[:begin], tuple(parts))
+
+
+def _too_many(what: str, most: int) -> InvalidInput:
+    return InvalidInput(f"There are more than {most:,} {what} in it. Nothing of it was stored; divide it.")
 
 
 def _sections(blocks: Iterable[_Block], length: int) -> Iterator[_Section]:
@@ -98,17 +111,17 @@ def _sections(blocks: Iterable[_Block], length: int) -> Iterator[_Section]:
     path: list[_Block] = []
     section = _Section("", 0)
     for block in blocks:
+        is_next = bool(section.blocks) and block.end - section.start > _LONGEST_SECTION
         if block.level:
             path = [one for one in path if one.level < block.level] + [block]
-            is_next = not section.is_headings_only and block.start - section.start >= least
-        else:
-            is_next = not section.is_headings_only and block.end - section.start > max(_LONGEST_SECTION, least)
+            is_next |= not section.is_headings_only and block.start - section.start >= least
         if is_next:
             yield section
             section = _Section("", block.start)
         if section.is_headings_only:
             section.title = " > ".join(one.heading for one in path)[:_TITLE]
         section.blocks.append(block)
+        section.is_headings_only = section.is_headings_only and block.level > 0
     if section.blocks:
         yield section
 

@@ -6,6 +6,8 @@ import re
 import pytest
 
 from graphiti_pkm.capabilities.sources.layout import MOST_SECTIONS, Format, Layout, divide
+from graphiti_pkm.core.model.passages import MOST_PASSAGES
+from graphiti_pkm.errors import InvalidInput
 
 GUIDE = """\
 ---
@@ -126,7 +128,7 @@ def test_a_long_section_is_divided_between_paragraphs() -> None:
     layout = divide(text, "markdown")
     assert len(layout.parts) > 2
     assert {part.title for part in layout.parts} == {"Long"}
-    assert all(part.end - part.start <= 22_100 for part in layout.parts)
+    assert all(part.end - part.start <= 20_010 for part in layout.parts)
     assert len(paragraphs_of(text)) == 31
 
 
@@ -135,6 +137,24 @@ def test_of_very_many_headings_neighbours_are_one_section() -> None:
     layout = divide(text, "markdown")
     assert MOST_SECTIONS / 2 < len(layout.parts) <= MOST_SECTIONS + 1
     assert len(paragraphs_of(text)) == 6 * MOST_SECTIONS
+
+
+def test_a_section_never_has_more_passages_than_are_read_of_an_episode() -> None:
+    headings = divide("# H\n" * 90_000, "markdown")
+    assert [part.title for part in headings.parts] == ["H"] * len(headings.parts)
+    sentences = divide("# H\n\n" + "A. " * 90_000, "markdown")
+    listed = divide("- a\n" * 90_000, "markdown")
+    for layout in (headings, sentences, listed):
+        assert max(len(part.spans) for part in layout.parts) <= MOST_PASSAGES
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [("\n" * 100_001, "lines"), ("\r\n" * 100_001, "lines"), ("Ab. Cd. Ef.\n\n" * 34_000, "sentences")],
+)
+def test_what_would_not_fit_into_memory_is_refused(text: str, what: str) -> None:
+    with pytest.raises(InvalidInput, match=f"more than 100,000 {what}"):
+        divide(text, "markdown")
 
 
 def test_plain_text_has_no_headings_and_no_front_matter() -> None:
