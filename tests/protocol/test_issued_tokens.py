@@ -301,6 +301,12 @@ async def test_an_address_that_nobody_verified_names_nobody(doors: Doors, issuer
     assert checked.principal.endswith(":anna@example.com")
 
 
+async def test_the_name_that_clients_are_told_is_a_known_one(doors: Doors, issuer: OAuthIssuer) -> None:
+    async with served(settings_of(doors, issuer), a_world(doors).start) as url:
+        for host, code in (("memory.example", 401), ("memory.example:443", 401), ("evil.example", 421)):
+            assert (await post(url, {"host": host})).status_code == code
+
+
 async def test_with_an_issuer_nobody_is_served_without_a_token(doors: Doors, issuer: OAuthIssuer) -> None:
     settings = settings_of(doors, issuer)
     assert tokens_of(settings).required()  # /metrics asks the same

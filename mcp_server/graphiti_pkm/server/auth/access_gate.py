@@ -89,6 +89,8 @@ class KnownNames:
         self._names = {"127.0.0.1", "localhost", "::1", settings.host.lower()} | {
             name.lower() for name in settings.allowed_hosts
         }
+        if settings.oauth_resource is not None and (told := _name_in(settings.oauth_resource)):
+            self._names.add(told)
         # The server cannot know the names under which other machines reach it; their requests need a token anyway.
         self._takes_any_host = not is_loopback(settings.host) and not settings.allowed_hosts
 
