@@ -1,5 +1,7 @@
 """Counts a group, and compares two groups by what they say."""
 
+import asyncio
+import contextlib
 import hashlib
 from collections.abc import AsyncIterator
 
@@ -14,10 +16,12 @@ from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, GroupSize,
 from graphiti_pkm.core.model.records import Entity, Fact, WriteKind
 from graphiti_pkm.core.model.targets import target_of
 from graphiti_pkm.core.reading.views import clipped
+from graphiti_pkm.errors import PkmError
 from graphiti_pkm.storage.snapshots import files
 
 _PAGE = 500
 _LOW = 0.5
+_SHOWN = 8
 _NAME = 200
 
 
@@ -37,7 +41,7 @@ class GroupComparing:
         size = sizes.get(stored, GroupSize(episodes=0, entities=0, facts=0))
         quality = await self._curation.quality_counts(QualityFilter(group_ids=(stored,), below=_LOW, limit=1))
         step = await self._context.journal.last_write(stored, WriteKind.RESTORE_SNAPSHOT)
-        is_open = step is not None and step.restores is not None and not step.restores.is_end
+        begun = step.restores.checksum if step and step.restores and not step.restores.is_end else None
         name = self._groups.public(stored)
         return GroupStats(
             group=name,
@@ -47,8 +51,16 @@ class GroupComparing:
             low_confidence=quality.low,
             orphans=quality.orphans,
             snapshots=len(files.snapshots_in(self._context.settings.data_dir, stored)),
-            unfinished=step.restores.tag if step and step.restores and is_open else None,
+            unfinished=None if begun is None else await asyncio.to_thread(self._tag_of, stored, begun),
         )
+
+    def _tag_of(self, stored: str, checksum: str) -> str:
+        """The tag of a snapshot; the beginning of its checksum if it is gone, or was made for a rollback."""
+        for path in files.snapshots_in(self._context.settings.data_dir, stored):
+            with contextlib.suppress(PkmError):
+                if (header := files.header_of(path)).checksum == checksum:
+                    return header.tag
+        return checksum[:_SHOWN]
 
     async def diff(self, caller: Caller, source: str, target: str, limit: int) -> DiffReport:
         """Entities and facts that only one of two groups has; ``limit`` bounds each list."""

@@ -106,7 +106,7 @@ class GroupStats(Record):
     """Entities that no episode mentions and no fact names."""
     snapshots: int
     unfinished: str | None = None
-    """The tag of a snapshot whose restoring was interrupted: the group holds a part of it."""
+    """The snapshot whose restoring was interrupted, by its tag, else the beginning of its checksum."""
 
 
 class Side(Record):

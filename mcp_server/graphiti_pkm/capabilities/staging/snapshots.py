@@ -265,7 +265,7 @@ class Snapshots:
 
     async def _replay(self, stored: str, path: Path, header: SnapshotHeader, safety: str | None) -> None:
         """Empty the group and write everything again, as writes of now. Raises DamagedStore if the state is another."""
-        step = RestoreStep(tag=header.tag, checksum=header.checksum)
+        step = RestoreStep(checksum=header.checksum)
         now = await self._committer.time(stored)
         begin = _step(stored, now, step).model_copy(update={"deletions": Deletions(groups=(stored,))})
         recorded = await self._journal.embedding()
@@ -292,7 +292,7 @@ class Snapshots:
             await self._committer.commit(end, {})
         except PkmError as error:
             raise type(error)(
-                f"{error.message} The group holds a part of {step.tag}: repeat the command to end it.{_kept(safety)}"
+                f"{error.message} The group holds a part of {header.tag}: repeat the command to end it.{_kept(safety)}"
             ) from error
         wanted, made = tally.size if late.deletions else header.size, await self._size(stored)
         if made != wanted:

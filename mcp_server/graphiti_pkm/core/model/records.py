@@ -551,9 +551,11 @@ ADDING = frozenset({WriteKind.ADD_MEMORY, WriteKind.INGEST, WriteKind.MIGRATE})
 
 
 class RestoreStep(Record):
-    """The begin or the end of the writes by which a group gets the state of a snapshot."""
+    """The begin or the end of the writes by which a group gets the state of a snapshot.
 
-    tag: str
+    Its tag is not kept: that is a word of the user's, which ``forget`` would have to find here.
+    """
+
     checksum: str
     is_end: bool = False
 

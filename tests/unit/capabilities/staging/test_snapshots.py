@@ -1,5 +1,6 @@
 """Snapshots of a group: exactly what it held comes back, and nothing that was forgotten since."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -171,6 +172,11 @@ async def test_what_stops_half_way_says_so_and_is_ended_by_a_second_run(world: S
     with pytest.raises(Unavailable, match=r"repeat the command to end it\. What it held before is in snapshot before-"):
         await world.restore("one")
     assert (await world.comparing.stats(Caller(), None)).unfinished == "one"
+    path = world.directory / "default" / "one.snapshot"
+    path.rename(path.with_suffix(".kept"))
+    begun = (await world.comparing.stats(Caller(), None)).unfinished or ""
+    assert re.fullmatch("[0-9a-f]{8}", begun)
+    path.with_suffix(".kept").rename(path)
     await world.restore("one")
     assert world.state() == before
     assert (await world.comparing.stats(Caller(), None)).unfinished is None
@@ -256,6 +262,14 @@ async def test_the_writes_of_a_restore_are_known_by_their_kind(world: StagingWor
     await world.restore("one")
     kinds = [row.intent.kind for row in world.journal.table.values()][3:]
     assert kinds == [WriteKind.RESTORE_SNAPSHOT, *[WriteKind.ADD_MEMORY] * 3, WriteKind.RESTORE_SNAPSHOT]
+
+
+async def test_the_tag_of_a_snapshot_is_in_its_file_alone(world: StagingWorld) -> None:
+    """It is a word of the user's: forgetting would not find it in the journal."""
+    await a_story(world)
+    await world.take("before-Quirlebaum")
+    await world.restore("before-Quirlebaum")
+    assert "Quirlebaum" not in str([row.intent for row in world.journal.table.values()])
 
 
 async def test_a_snapshot_is_removed_when_that_is_confirmed(world: StagingWorld) -> None:
