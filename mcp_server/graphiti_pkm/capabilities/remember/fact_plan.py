@@ -487,8 +487,7 @@ class FactPlanner:
             if end is not None and old.invalid_at is not None and end > old.invalid_at:
                 self.retirements.prolong(old, end, parsed.end_words)
             elif end is not None:
-                is_refined = rules.refines_end(parsed, old, self._at.zone)
-                self.retirements.retire(old, end, None, parsed.end_words, is_refined=is_refined)
+                self.retirements.retire(old, end, None, parsed.end_words)
         if closed.known_over:
             self.outcome.attention.append(self._writer.end_kept(parsed, closed.known_over))
         if closed.known_later:

@@ -40,18 +40,15 @@ class Retirements:
         by: Fact | None,
         words: str | None = None,
         outcome: str | None = None,
-        *,
-        is_refined: bool = False,
     ) -> bool:
         """End a fact at an instant; False if it starts, or is known to hold, only later; it is then unchanged.
 
         ``words``: how the instant was told; without them those of the replacement's start. ``outcome``: what became of
-        a goal. ``is_refined``: whether the instant takes the place of an end told less precisely.
+        a goal.
         """
         old = self.world.latest(old)
         end_rule = rules.ended if by else rules.ended_explicitly
-        before = old.model_copy(update={"invalid_at": at, "expired_at": None}) if is_refined else old
-        new_values = end_rule(before, at, self.now, self.recorded_at)
+        new_values = end_rule(old, at, self.now, self.recorded_at)
         if new_values is None:
             return False
         if outcome is not None:
