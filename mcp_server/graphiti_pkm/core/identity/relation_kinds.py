@@ -9,7 +9,8 @@ _AUXILIARIES = words_of("is was are were be been being has had have gets got")
 _PAST = words_of("was were had")
 _HAVING = words_of("has have had")
 _LITTLE_WORDS = words_of("a an the my of by")
-_AGENTS = ("er", "or")
+_ENDINGS = ("s", "es", "d", "ed", "r", "er", "or")
+"""Of what is done ("uses", "used") and of who does it ("user")."""
 _ONE_PLACE = words_of(
     """lives live reside resides living based located situated hosted stored written implemented deployed enrolled born
     stationed registered settled kept sits moved headquartered"""
@@ -80,8 +81,9 @@ def direction_of(relation: str) -> tuple[bool, set[str]] | None:
     said = [word for word in words if word not in _AUXILIARIES | _LITTLE_WORDS]
     if len(said) != 1:
         return None
-    bare = said[0][:-2] if said[0].endswith(_AGENTS) else said[0]
-    return words[0] in _HAVING or words[-1] == "by", {*stems(said[0]), *stems(bare)}
+    word = said[0]
+    ends = (end for end in ("", *_ENDINGS) if word.endswith(end) and len(word) > len(end) + 1)
+    return words[0] in _HAVING or words[-1] == "by", {word.removesuffix(end) for end in ends}
 
 
 def may_mean_same(sent: str, known: str) -> bool:
