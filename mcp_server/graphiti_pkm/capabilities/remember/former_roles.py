@@ -1,6 +1,6 @@
 """Aliases that are a role ("my coach") of an entity that a write takes that role from."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from uuid import uuid4
 
@@ -18,6 +18,7 @@ from graphiti_pkm.core.ports.graph import Graph
 
 _ALIASES = 20
 _MOST_FACTS = 5
+_MOST_ROLES = 5
 _BETWEEN_EACH = 20
 
 
@@ -28,9 +29,10 @@ async def give_roles(graph: Graph, plan: WritePlan, names: Mapping[str, Name], p
     they are two.
     """
     group, me = plan.episode.group_id, plan.person_uuid
-    for taken, notice in plan.taken:
-        role, new, former = role_of(taken.alias), taken.wanted_for.entity.uuid, taken.holder_uuid
-        if me is None or role is None or not role.is_mine:
+    roles = [(role, *one) for one in plan.taken if (role := role_of(one[0].alias)) is not None and role.is_mine]
+    for role, taken, notice in roles[:_MOST_ROLES]:
+        new, former = taken.wanted_for.entity.uuid, taken.holder_uuid
+        if me is None:
             continue
         pairs = [(me, new), (new, me), (me, former), (former, me)]
         stored = [fact for facts in await graph.facts.facts_between(group, pairs, _BETWEEN_EACH) for fact in facts]
@@ -42,11 +44,13 @@ async def give_roles(graph: Graph, plan: WritePlan, names: Mapping[str, Name], p
         if not (own and others) or has_it == had_it:
             continue
         plan.attention.remove(notice)
-        (holder,) = await graph.records.get_entities([former], [group])
-        held_name = names[name_key(group, taken.alias)]
-        await _unlink(graph, plan, holder, held_name)
+        name = names.get(name_key(group, taken.alias))  # unknown if both are declared here
+        holders = await graph.records.get_entities([former], [group]) if name else []
+        held_by = [(one, name) for one in holders if name is not None]
+        for holder, held_name in held_by:
+            await _unlink(graph, plan, holder, held_name)
         if has_it:
-            _move(plan, taken, holder, held_name)
+            _move(plan, taken, held_by)
 
 
 async def _unlink(graph: Graph, plan: WritePlan, holder: Entity, held: Name) -> None:
@@ -58,21 +62,39 @@ async def _unlink(graph: Graph, plan: WritePlan, holder: Entity, held: Name) -> 
         plan.linked = [one for one in plan.linked if one[0] != holder.uuid]
 
 
-def _move(plan: WritePlan, taken: TakenAlias, entity: Entity, held: Name) -> None:
-    """Write the name for its new holder, as an update of the former one."""
-    former, episode = taken.holder_uuid, plan.episode
-    change = FactChange(
-        uuid=str(uuid4()),
-        fact_uuid=former,
-        kind="updated",
-        episode_uuid=episode.uuid,
-        recorded_at=episode.created_at,
-        caller=plan.retirements.caller,
-        entity_before=state_of(entity, (held,)),
-        entity_after=state_of(entity, ()),
-    )
-    plan.moved.append(MovedName(held.model_copy(update={"entity_uuid": taken.wanted_for.entity.uuid}), change))
-    taken.wanted_for.new_aliases[taken.alias] = None
+def _move(plan: WritePlan, taken: TakenAlias, stored: Sequence[tuple[Entity, Name]]) -> None:
+    """Write the name for its new holder, as an update of the former one if it is ``stored`` with that.
+
+    Earlier notes are not linked by it, as they mean the former one.
+    """
+    episode, resolved = plan.episode, taken.wanted_for
+    given = _taken_back(plan, taken.holder_uuid, name_key(episode.group_id, taken.alias))
+    change = None
+    for former, held in stored:
+        given = given or held
+        change = FactChange(
+            uuid=str(uuid4()),
+            fact_uuid=former.uuid,
+            kind="updated",
+            episode_uuid=episode.uuid,
+            recorded_at=episode.created_at,
+            caller=plan.retirements.caller,
+            entity_before=state_of(former, (held,)),
+            entity_after=state_of(former, ()),
+        )
+    if given is not None:
+        plan.moved.append(MovedName(given.model_copy(update={"entity_uuid": resolved.entity.uuid}), change))
+        resolved.new_aliases[taken.alias] = None
+
+
+def _taken_back(plan: WritePlan, uuid: str, key: str) -> Name | None:
+    """A name that the write would give an entity, which does not get it now."""
+    for one in plan.resolved:
+        if one.entity.uuid == uuid and (name := one.named.pop(key, None)) is not None:
+            for alias in [alias for alias in one.new_aliases if name_key(name.group_id, alias) == key]:
+                del one.new_aliases[alias]
+            return name
+    return None
 
 
 def _gives(role: Role, fact: Fact, me: str, person: str) -> bool:

@@ -70,10 +70,10 @@ class WriteContext:
 
 @dataclass(frozen=True)
 class MovedName:
-    """A name that goes from one entity to another, with the update of the one that loses it."""
+    """A name that goes from one entity to another, with the update of the one that loses it, if it had it before."""
 
     name: Name
-    change: FactChange
+    change: FactChange | None
 
 
 @dataclass
@@ -124,7 +124,7 @@ class WritePlan:
             fact_updates=self.world.updates,
             mentions=(*own, *mentions),
             passages=tuple(self.passages),
-            changes=(*(one.change for one in self.moved), *self.retirements.changes),
+            changes=(*(one.change for one in self.moved if one.change), *self.retirements.changes),
             corrected_episodes=tuple(self.retirements.corrected_episodes),
             jobs=(*embedding, *jobs),
             steering=parsed.steering,

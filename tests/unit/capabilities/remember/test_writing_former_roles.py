@@ -56,3 +56,40 @@ async def test_whoever_manages_the_user_is_their_boss_and_manager(world: ToldWor
         found = await world.nodes_found(names=[name])
         assert {one.name for one in found.nodes} == {"Ida", "Karl Otto"}
         assert [line.split(" (")[0] for line in (found.roles or {})[name]] == ["now: Ida", "before: Karl Otto"]
+
+
+PAUL = {"name": "Paul Weber", "type": "Person", "aliases": ["My coach"]}
+
+
+async def holder(world: ToldWorld) -> list[str]:
+    answer = await world.tell("x", {"source": "my coach", "relation": "ADVISED", "target": "running", "kind": "event"})
+    return [one.name for one in answer.entities if one.name != "running"]
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+async def test_of_two_that_one_note_declares_the_alias_is_that_of_who_has_the_role_now(
+    world: ToldWorld, *, is_known: bool
+) -> None:
+    if is_known:
+        await world.tell("Judith Brandt came.", entities=[{"name": "Judith Brandt", "type": "Person"}])
+    past = {**COACH, "target": "Judith Brandt", "invalid_at": "2026-05-01"}
+    answer = await world.tell(
+        "Judith Brandt was my coach until May, now it is Paul Weber.",
+        past,
+        {**COACH, "target": "Paul Weber", "valid_at": "2026-05-01"},
+        entities=[JUDITH, PAUL],
+    )
+    assert attention(answer) == []
+    aliases = {one.name: one.aliases for one in answer.entities}
+    assert (aliases["Judith Brandt"], aliases["Paul Weber"]) == (["Judith"], ["My coach"])
+    assert await holder(world) == ["Paul Weber"]
+
+
+async def test_the_former_holder_may_be_declared_with_the_alias_once_more(world: ToldWorld) -> None:
+    await world.tell("Judith Brandt coaches me.", {**COACH, "target": "Judith Brandt"}, entities=[JUDITH])
+    again = {**JUDITH, "aliases": ["MY COACH"]}
+    answer = await world.tell(
+        "Paul Weber now.", {**COACH, "target": "Paul Weber", "replaces": ["current"]}, entities=[again, PAUL]
+    )
+    assert attention(answer) == []
+    assert await holder(world) == ["Paul Weber"]
