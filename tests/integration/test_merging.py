@@ -4,6 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from graphiti_core.driver.driver import GraphDriver
+from graphiti_core.edges import EntityEdge
+from graphiti_core.errors import NodeNotFoundError
+from graphiti_core.nodes import EntityNode
 from neo4j import AsyncGraphDatabase
 from pydantic import SecretStr
 from tests.integration.planted import files_with
@@ -14,6 +18,8 @@ from graphiti_pkm.bootstrap import Memory, open_memory
 from graphiti_pkm.capabilities.curation.models import MergeResponse
 from graphiti_pkm.capabilities.curation.requests import FlagSimilarEntities, MergeEntities, UnmergeEntities
 from graphiti_pkm.capabilities.curation.tools import MERGING, SIMILAR, UNMERGING
+from graphiti_pkm.capabilities.explore.requests import GetEntityConnections
+from graphiti_pkm.capabilities.explore.tools import EXPLORING
 from graphiti_pkm.capabilities.forget.models import ForgetResponse
 from graphiti_pkm.capabilities.forget.requests import Forget
 from graphiti_pkm.capabilities.forget.tools import FORGETTING
@@ -22,7 +28,10 @@ from graphiti_pkm.capabilities.projects.tools import ENTRIES, PROJECTS
 from graphiti_pkm.capabilities.remember.tools import WRITING
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.requests import AddMemory
+from graphiti_pkm.graphiti_adapter import SqliteDriver
 from graphiti_pkm.settings.loader import Settings
+from graphiti_pkm.storage.graph.store import GraphStore
+from graphiti_pkm.storage.journal.connection import MEMORY
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -120,6 +129,17 @@ def content(data_dir: Path) -> Dump:
     return found
 
 
+async def read_by_graphiti(driver: GraphDriver, uuids: dict[str, str]) -> None:
+    """Graphiti's own queries find one entity with the facts of both."""
+    kept = uuids[KEPT]
+    edges = await EntityEdge.get_by_node_uuid(driver, kept)
+    assert sorted(one.name for one in edges) == ["HAS_PORT", *["HOSTED_ON"] * 3, "REPLICATES", "USES"]
+    assert all(kept in (one.source_node_uuid, one.target_node_uuid) for one in edges)
+    assert (await EntityNode.get_by_uuid(driver, kept)).name == KEPT
+    with pytest.raises(NodeNotFoundError):
+        await EntityNode.get_by_uuid(driver, uuids[REMOVED])
+
+
 async def test_a_merge_keeps_all_and_undoing_and_rebuilding_give_back_the_same(tmp_path: Path) -> None:
     async with open_memory(Settings(data_dir=tmp_path)) as memory:
         uuids = await begin(memory)
@@ -132,6 +152,8 @@ async def test_a_merge_keeps_all_and_undoing_and_rebuilding_give_back_the_same(t
         assert ["Ceres" in line for line in conflict.candidates] == [True, False]
         assert ["Atlas" in line for line in conflict.candidates] == [False, True]
         merged = dump(tmp_path)
+        async with SqliteDriver(tmp_path / MEMORY) as driver:
+            await read_by_graphiti(driver, uuids)
         await rebuild(memory)
         assert differences(merged, dump(tmp_path)) == []
         await unmerge(memory, uuids[REMOVED])
@@ -222,6 +244,10 @@ async def test_on_neo4j_undoing_and_rebuilding_give_back_the_same_and_forgetting
         uuids = await begin(memory)
         before = await graph_of(neo4j_server)
         answer = await merge(memory, uuids)
+        assert isinstance(memory.context.graph, GraphStore)
+        driver = await memory.context.graph.driver()
+        await read_by_graphiti(driver, uuids)
+        await driver.close()
         assert (answer.facts_moved, answer.mentions_moved) == (6, 5)
         assert [len(answer.pair_facts or []), len(answer.joined_facts or []), len(answer.needs_attention)] == [1, 1, 1]
         merged = await graph_of(neo4j_server)
@@ -240,3 +266,22 @@ async def test_on_neo4j_undoing_and_rebuilding_give_back_the_same_and_forgetting
         assert not any(words in row for words in ("ostgres", "Quirlebaum") for rows in left.values() for row in rows)
     for words in ("Postgres database", "PostgreSQL", "Quirlebaum"):
         assert files_with(tmp_path, words) == []
+
+
+async def test_a_page_asked_under_the_uuid_that_went_goes_on_after_the_merge(tmp_path: Path) -> None:
+    async with open_memory(Settings(data_dir=tmp_path)) as memory:
+        uuids = await begin(memory)
+        read = memory.services[EXPLORING].get_entity_connections
+        request = GetEntityConnections(entity_uuid=uuids[REMOVED], max_connections=2)
+        first = await read(LOCAL, request)
+        assert first.next_cursor is not None
+        await merge(memory, uuids)
+        second = await read(LOCAL, request.model_copy(update={"cursor": first.next_cursor}))
+        assert second.facts != []
+        ends = {end for one in second.facts for end in (one.source_node_uuid, one.target_node_uuid)}
+        assert (uuids[KEPT] in ends, uuids[REMOVED] in ends) == (True, False)
+        seen = [one.uuid for one in (*first.facts, *second.facts)]
+        assert len(seen) == len(set(seen))
+        short = await read(LOCAL, GetEntityConnections(entity_uuid=uuids[REMOVED][:8]))
+        whole = await read(LOCAL, GetEntityConnections(entity_uuid=uuids[KEPT]))
+        assert [one.uuid for one in short.facts] == [one.uuid for one in whole.facts]
