@@ -107,6 +107,50 @@ async def test_a_curator_lifts_what_a_librarian_may_not_and_a_contributor_says_w
             assert (lifted["bias"], lifted["final_score"], lifted["bias_by"]) == (0.5, 0.5, "anna")
 
 
+async def test_every_tool_takes_the_uuid_that_went_for_the_entity_that_stays() -> None:
+    summary = "A store of rows with transactions and an optimizer."
+    named = [{"name": name, "type": "Tool", "summary": summary} for name in ("Postgres DB", "The Postgres DB")]
+    facts = [{"source": one["name"], "relation": "USES", "target": f"part of {one['name']}"} for one in named]
+    async with World(EVERYTHING, writes_really=True).connect() as client:
+
+        async def ask(tool: str, **arguments: Any) -> dict[str, Any]:
+            return answered(await client.call_tool(tool, arguments))
+
+        told = await ask("add_memory", episode_body="Postgres DB and The Postgres DB.", entities=named, facts=facts)
+        kept, gone = (one["uuid"] for one in told["entities"][:2])
+        await ask("flag_similar_entities")
+        asked = {"keep_uuid": kept, "remove_uuid": gone, "reason": "One store."}
+        pages = {
+            "search_memory_facts": {"query": "postgres", "center_node_uuid": gone, "max_facts": 1},
+            "search_nodes": {"query": "postgres", "center_node_uuid": gone, "max_nodes": 1},
+        }
+        before = {tool: await ask(tool, **given) for tool, given in pages.items()}
+        await ask("merge_entities", **asked, confirm=(await ask("merge_entities", **asked))["confirm"])
+        for tool, given in pages.items():  # ranked anew, but no longer a cursor of another call
+            assert "returned" in await ask(tool, **given, cursor=before[tool]["next_cursor"])
+        for uuid in (gone, gone[:8]):
+            assert (await ask("get_entity_connections", entity_uuid=uuid))["total"] >= 2
+            assert (await ask("search_memory_facts", entity_uuid=uuid))["total"] >= 2
+            assert (await ask("get_entity_timeline", entity_uuid=uuid))["total"] >= 1
+            assert (await ask("search_episodes", query="postgres", entity_uuid=uuid))["returned"] >= 1
+            assert "same entity" in (await ask("find_entity_path", source_uuid=uuid, target_uuid=kept))["message"]
+            assert kept in str(await ask("get_entity_subgraph", entity_uuid=uuid))
+            assert kept in str(await ask("what_changed", since="2000", entity_uuid=uuid))
+            assert (await ask("flag_for_review", entity_uuid=uuid, reason="Look."))["entity_uuid"] == kept
+            assert (await ask("get_entry_context", entity_name=uuid))["returned"] == 0
+            assert (await ask("load_memory_graph", entity_uuids=[uuid], graph=uuid))["nodes_added"] > 1
+            said = {
+                "edge_name": "SPEAKS",
+                "fact": "It speaks SQL.",
+                "target_node_name": "SQL",
+                "source_node_name": "It",
+            }
+            assert kept in str(await ask("add_triplet", **said, source_node_uuid=uuid))
+            renamed = await ask("update_entity", entity_uuid=uuid, add_aliases=[f"Elephant {uuid}"])
+            assert renamed["node"]["uuid"] == kept
+            assert (await ask("forget", entity_uuid=uuid))["status"] == "preview"
+
+
 async def test_the_text_alone_suffices_to_go_on() -> None:
     async with World(EVERYTHING, writes_really=True).connect() as client:
         tom = answered(await client.call_tool("add_memory", TOM))["entities"][0]["uuid"]

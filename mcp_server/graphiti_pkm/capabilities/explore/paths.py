@@ -154,7 +154,7 @@ def _path_message(
     for end, anchor in (("source_uuid", source), ("target_uuid", target)):
         if anchor.entity is None:
             return f"No path: {end} names no entity; {anchor.unknown}."
-    if source.asked == target.asked:
+    if source.uuid == target.uuid:
         return "No path: both ends are the same entity."
     if source.group_ids != target.group_ids:
         return "No path: the two are in different groups, and no fact joins groups."

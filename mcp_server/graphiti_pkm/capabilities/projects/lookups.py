@@ -128,7 +128,8 @@ class ProjectLookups(Reader):
                 uuid = await resolve_within(self._graph, groups, "entity", text)
             except (InvalidInput, NotFound):
                 uuid = None
-            rows = await self._rows([uuid], groups) if uuid else []
+            found = await self._graph.records.get_entities([uuid], groups) if uuid else []
+            rows = await self._rows([one.uuid for one in found], groups) if found else []
         if not rows:
             raise NotFound(await self._no_project(text, holders, group))
         return rows[0]

@@ -87,14 +87,15 @@ class FactSearch(FactLists):
         anchor = await self._entity(caller, request.entity_uuid, request.group_ids)
         entity = anchor.entity if anchor else None
         groups = anchor.group_ids if anchor else self._groups.searched(caller, request.group_ids)
-        centre = await self._centre(caller, request.center_node_uuid)
+        near = await self._centre(caller, request.center_node_uuid)
+        centre = near.entity.uuid if near and near.entity else None
         start = self._start(
             caller,
             request,
             request.cursor,
             query=query,
             group_ids=groups,
-            center_node_uuid=centre,
+            center_node_uuid=near and near.asked,
             entity_uuid=anchor and anchor.asked,
             **instants,
         )
@@ -295,13 +296,13 @@ class FactSearch(FactLists):
             raise unknown("entity", anchor.asked)
         return anchor
 
-    async def _centre(self, caller: Caller, uuid: str | None) -> str | None:
+    async def _centre(self, caller: Caller, uuid: str | None) -> Anchor | None:
         if uuid is None:
             return None
         anchor = await self._anchor(caller, uuid, None)
         if anchor.entity is None and anchor.asked != ME:
             raise unknown("entity", anchor.asked)
-        return anchor.entity.uuid if anchor.entity else None
+        return anchor
 
     async def _facts(self, uuids: Sequence[str], wanted: FactFilter) -> list[Fact]:
         """Facts with their present values, or those at ``known_at``."""

@@ -50,8 +50,10 @@ class Searching(FactSearch):
             raise InvalidInput("Give a query, or names to look up, or entity_types or status to list all that fit.")
         asked = _checked_names(request.names or ())
         groups = self._groups.searched(caller, request.group_ids)
-        centre = await self._centre(caller, request.center_node_uuid)
-        start = self._start(caller, request, request.cursor, names=asked, group_ids=groups, center_node_uuid=centre)
+        near = await self._centre(caller, request.center_node_uuid)
+        centre = near.entity.uuid if near and near.entity else None
+        resolved = {"names": asked, "group_ids": groups, "center_node_uuid": near and near.asked}
+        start = self._start(caller, request, request.cursor, **resolved)
         wanted = EntityFilter(
             group_ids=groups,
             labels=labels_of(request.entity_types or ()),

@@ -114,7 +114,7 @@ class SeedSearch(Searching):
         entities = await self._graph.records.get_entities(list(dict.fromkeys(whole)), searched)
         known = {one.uuid for one in entities}
         for uuid in whole:
-            if uuid not in known:
+            if uuid not in known and not await self._graph.records.get_entities([uuid], searched):
                 raise unknown("entity", uuid)
         groups = wanted or tuple(dict.fromkeys(one.group_id for one in entities))
         return Seeds(entities, groups, tuple(sorted(known)), named=frozenset(known))
@@ -136,7 +136,7 @@ class SeedSearch(Searching):
         episodes = await self._graph.records.get_episodes(list(dict.fromkeys(uuids)), searched)
         known = {one.uuid for one in episodes}
         for uuid in uuids:
-            if uuid not in known:
+            if uuid not in known and not await self._graph.records.get_entities([uuid], searched):
                 raise unknown("episode", uuid)
         groups = given or tuple(dict.fromkeys(one.group_id for one in episodes))
         every, total = await self._graph.episodes.episode_entities(sorted(known), groups, Window(limit=_RANKED))
