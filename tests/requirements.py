@@ -567,6 +567,7 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
     "unit/capabilities/search/test_boosting.py": {
         "test_three_searches_that_return_an_entity_count_three_and_what_the_limit_cuts_counts_nothing": "K-18",
         "test_what_ranks_fifteenth_can_rise_into_the_first_ten": "K-30 T78",
+        "test_a_call_may_do_without_the_boost": "K-30",
         "test_where_all_are_pushed_down_the_order_is_that_of_the_plain_scores": "T79",
         "test_the_counted_match_is_never_the_boosted_one": "T77",
     },

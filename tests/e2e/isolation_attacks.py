@@ -52,7 +52,7 @@ HARMLESS = frozenset(
     by keep remove new_label title note valid_at source_type target_type between min_out_degree
     weight undirected max_length top_n in_place format content max_chars dry_run saved rank reduce
     description metadata timestamp extract_entities after before similarity_threshold include_entities
-    include_cross_project relevance_threshold note confidence confidence_below creator_prefix threshold bias
+    include_cross_project relevance_threshold note confidence confidence_below creator_prefix threshold bias boost
     quote paragraph
     """.split()  # noqa: SIM905  (a list of words reads better)
 )

@@ -287,6 +287,14 @@ async def test_what_a_model_never_uses_is_not_shown_and_still_accepted(settings:
         assert "wait_seconds must be an integer from 0 to 45" in text(wrong)
 
 
+async def test_the_boost_of_a_call_is_shown_where_there_is_one_and_accepted_everywhere() -> None:
+    for settings, is_shown in ((Settings(), False), (Settings(fitness="boost"), True)):
+        (shown,) = [tool for tool in await definitions(settings) if tool.name == "search_nodes"]
+        assert ("boost" in shown.input_schema["properties"]) == is_shown
+        async with World(settings).connect() as client:
+            answered(await client.call_tool("search_nodes", {"query": "tea", "boost": False}))
+
+
 async def test_the_default_is_the_toolset_memory_with_at_most_eighteen_tools() -> None:
     assert [tool.name for tool in await definitions()] == [
         "add_memory",

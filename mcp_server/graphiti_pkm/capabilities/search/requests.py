@@ -6,7 +6,7 @@ from pydantic import Field
 
 from graphiti_pkm.core.model.queries import StatusFilter
 from graphiti_pkm.core.model.records import FactKind
-from graphiti_pkm.core.model.requests import PER_PAGE, Request, Strings
+from graphiti_pkm.core.model.requests import ONLY_WITH_BOOST, PER_PAGE, Request, Strings
 from graphiti_pkm.core.reading import paging
 from graphiti_pkm.toolkit.parameters import (
     After,
@@ -37,6 +37,7 @@ class SearchNodes(Request):
             description="current status: its word, or open, active, on hold, done, dropped; without a query lists all"
         ),
     ] = None
+    boost: Annotated[bool, Field(description="rank by fitness as well"), ONLY_WITH_BOOST] = True
     cursor: Cursor = None
 
 

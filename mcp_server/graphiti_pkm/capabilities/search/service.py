@@ -64,7 +64,7 @@ class Searching(FactSearch):
             return await self._all_nodes(caller, request, wanted, start)
         scores, words = await self._node_scores(request.query, wanted, centre, start.now)
         note = words.note if words else None
-        fitness = await self._fitness(scores, wanted)
+        fitness = await self._fitness(scores, wanted) if request.boost else None
         scores = scores if fitness is None else _boosted(scores, fitness)
         people = await self._people.find(await self._named(asked, wanted), wanted, start.now)
         missing = [name for name in asked if not people.named[name]]

@@ -98,6 +98,7 @@ def _by_present_names(given: Mapping[str, Any], other_names: Mapping[str, str]) 
 
 ONLY_WITH_MODEL = "only where a model reads episodes"
 ONLY_WITH_SAGAS = "only where a model reads episodes or the toolset graph is on"
+ONLY_WITH_BOOST = "only where the setting fitness is boost"
 SELDOM_NEEDED = "never: few calls need it"
 """Mark fields that are always accepted but in the tool's schema only then: their tokens are paid on every turn."""
 PER_PAGE = "may differ from page to page"

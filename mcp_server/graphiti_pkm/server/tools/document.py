@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from graphiti_pkm.core.model.requests import ONLY_WITH_MODEL, ONLY_WITH_SAGAS, SELDOM_NEEDED
+from graphiti_pkm.core.model.requests import ONLY_WITH_BOOST, ONLY_WITH_MODEL, ONLY_WITH_SAGAS, SELDOM_NEEDED
 from graphiti_pkm.core.reading.paging import DEFAULT_CHARS, MAXIMUM_CHARS
 from graphiti_pkm.server.tools.guard import guarded, marks_of
 from graphiti_pkm.server.tools.instructions import build_instructions
@@ -77,7 +77,7 @@ def _tool(tool: ToolSpec) -> Iterator[str]:
     yield from _table(schema["properties"], schema.get("required", []))
     if others := tool.request.other_names:
         yield f"\nAlso accepted: {', '.join(f'`{other}` for `{name}`' for other, name in others.items())}."
-    for mark in (ONLY_WITH_MODEL, ONLY_WITH_SAGAS, SELDOM_NEEDED):
+    for mark in (ONLY_WITH_MODEL, ONLY_WITH_SAGAS, ONLY_WITH_BOOST, SELDOM_NEEDED):
         if names := [name for name, one in tool.request.model_fields.items() if mark in marks_of(one)]:
             yield f"\nAlways accepted, but in the tool's schema {mark}: {', '.join(f'`{name}`' for name in names)}."
     for name, part in schema["properties"].items():

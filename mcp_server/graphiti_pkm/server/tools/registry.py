@@ -20,7 +20,7 @@ from graphiti_pkm.capabilities.sources.capability import CAPABILITY as SOURCES
 from graphiti_pkm.capabilities.staging.capability import CAPABILITY as STAGING
 from graphiti_pkm.capabilities.status.capability import CAPABILITY as STATUS
 from graphiti_pkm.core.model.access import TIERS, Tier
-from graphiti_pkm.core.model.requests import ONLY_WITH_MODEL, ONLY_WITH_SAGAS, SELDOM_NEEDED
+from graphiti_pkm.core.model.requests import ONLY_WITH_BOOST, ONLY_WITH_MODEL, ONLY_WITH_SAGAS, SELDOM_NEEDED
 from graphiti_pkm.errors import InvalidInput, InvalidSettings
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.toolkit.capability import Capability
@@ -106,10 +106,12 @@ def select(settings: Settings, toolsets: Sequence[Toolset] = TOOLSETS) -> tuple[
 
 def unshown_marks(settings: Settings) -> frozenset[str]:
     """Marks of the parameters that no model needs under these settings."""
-    if settings.llm_model is not None:
-        return frozenset({SELDOM_NEEDED})
-    more = {SELDOM_NEEDED} if "graph" in settings.toolsets else {SELDOM_NEEDED, ONLY_WITH_SAGAS}
-    return frozenset({ONLY_WITH_MODEL, *more})
+    unshown = {SELDOM_NEEDED}
+    if settings.fitness != "boost":
+        unshown.add(ONLY_WITH_BOOST)
+    if settings.llm_model is None:
+        unshown |= {ONLY_WITH_MODEL} if "graph" in settings.toolsets else {ONLY_WITH_MODEL, ONLY_WITH_SAGAS}
+    return frozenset(unshown)
 
 
 def permitted(tools: Sequence[ToolSpec], tier: Tier) -> tuple[ToolSpec, ...]:

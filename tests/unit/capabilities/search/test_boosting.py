@@ -96,6 +96,15 @@ async def test_what_ranks_fifteenth_can_rise_into_the_first_ten() -> None:
     assert late.uuid in uuids(await search(world, max_nodes=10))
 
 
+async def test_a_call_may_do_without_the_boost() -> None:
+    world = await a_world("boost")
+    give(world, PIES[9], 1, 1.0)
+    plain = await search(await a_world("record"), max_nodes=20)
+    answer = await search(world, max_nodes=20, boost=False)
+    assert answer.nodes == plain.nodes
+    assert uuids(await search(world, max_nodes=20))[0] == PIES[9].uuid
+
+
 async def test_where_all_are_pushed_down_the_order_is_that_of_the_plain_scores() -> None:
     before = uuids(await search(await a_world("record"), max_nodes=20))
     world = await a_world("boost")
