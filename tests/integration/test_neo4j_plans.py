@@ -11,6 +11,7 @@ from tests.integration.watched_database import WatchedDatabase, watched
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter, Window
 from graphiti_pkm.storage.graph import shared_extraction_jobs
 from graphiti_pkm.storage.graph.queries import changes as queries_changes
+from graphiti_pkm.storage.graph.queries import documents as queries_documents
 from graphiti_pkm.storage.graph.queries import facts as queries_facts
 from graphiti_pkm.storage.graph.queries import neighbours as queries_neighbours
 from graphiti_pkm.storage.graph.queries import paths as queries_paths
@@ -95,7 +96,20 @@ def of_readings() -> list[Query]:
     return [Query(name, getattr(shared_extraction_jobs, name), READING) for name in names]
 
 
-@pytest.mark.parametrize("queries", [of_walks, of_what_was_known, of_readings])
+def of_documents() -> list[Query]:
+    after = PAGE.model_copy(update={"after": ("2026-01-01T00:00:00+00:00", ONE, 1, 1, ONE)})
+    return [
+        queries_documents.present(GROUP, "guide"),
+        queries_documents.with_digest(GROUP, "d1"),
+        queries_documents.documents([ONE], [GROUP]),
+        queries_documents.sections(ONE, GROUP, 10),
+        queries_documents.placed([NOTE], [GROUP]),
+        queries_documents.holding([NOTE], [GROUP], 10),
+        *queries_documents.instances(ONE, [GROUP], after, None),
+    ]
+
+
+@pytest.mark.parametrize("queries", [of_walks, of_what_was_known, of_readings, of_documents])
 async def test_queries_start_at_an_index(database: WatchedDatabase, queries: Any) -> None:
     for query in queries():
         plan = [(one["operatorType"], one["args"].get("Details")) for one in steps(await database.plan(query))]
