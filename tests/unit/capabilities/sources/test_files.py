@@ -91,7 +91,6 @@ def test_what_is_not_there_or_no_text_is_refused(root: Path) -> None:
         read_file(root / "dir.md", root)
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_a_pipe_is_refused_at_once(root: Path) -> None:
     os.mkfifo(root / "pipe.md")
     with pytest.raises(InvalidInput, match="is no file"):
