@@ -8,8 +8,8 @@ from tests.recording.odd import UNKNOWN, odd_calls
 from tests.recording.server import AccessGate, Recording, free_port, over_http, over_stdio, serving
 
 COMMANDS = (
-    "serve", "demo", "doctor", "status", "backup", "restore", "rebuild", "ingest", "queue", "tokens", "reextract", "reembed",
-    "fetch-model",
+    "serve", "demo", "doctor", "status", "backup", "restore", "rebuild", "ingest", "queue", "tokens", "reextract",
+    "reembed", "fetch-model",
 )  # fmt: skip
 
 
