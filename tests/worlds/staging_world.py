@@ -9,9 +9,10 @@ from tests.worlds.writing_world import WritingWorld, line
 
 from graphiti_pkm.capabilities.curation.assembly import CURATION
 from graphiti_pkm.capabilities.curation.reviews import Reviews
+from graphiti_pkm.capabilities.forget.clearing import Clearing
 from graphiti_pkm.capabilities.forget.deleting import Deleting
 from graphiti_pkm.capabilities.forget.models import ForgetResponse
-from graphiti_pkm.capabilities.forget.requests import DeleteEpisode, Forget
+from graphiti_pkm.capabilities.forget.requests import ClearGraph, DeleteEpisode, Forget
 from graphiti_pkm.capabilities.forget.service import Forgetting
 from graphiti_pkm.capabilities.projects.assembly import PROJECTS
 from graphiti_pkm.capabilities.staging.comparing import GroupComparing
@@ -36,6 +37,7 @@ class StagingWorld(WritingWorld):
         self.reviews = Reviews(self.context, groups, stored[0], committer)
         self.forgetting = Forgetting(self.context, groups, committer)
         self.deleting = Deleting(self.context, groups, committer)
+        self.clearing = Clearing(self.context, groups, committer)
         self.directory = data_dir / "snapshots"
 
     async def note(self, body: str, source: str, relation: str, target: str, **fields: Any) -> str:
@@ -86,6 +88,11 @@ class StagingWorld(WritingWorld):
     async def delete_episode(self, uuid: str) -> str:
         self.clock.advance(seconds=1)
         return (await self.deleting.delete_episode(LOCAL, DeleteEpisode(uuid=uuid))).message
+
+    async def clear(self, group: str = "default") -> str:
+        self.clock.advance(seconds=1)
+        preview = await self.clearing.clear_graph(LOCAL, ClearGraph(group_ids=[group]))
+        return (await self.clearing.clear_graph(LOCAL, ClearGraph(group_ids=[group], confirm=preview.confirm))).message
 
     def files_with(self, words: str) -> list[str]:
         """Names of snapshots, finished or not, that hold words."""

@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.builders import GROUP, RECORDED, a_write, an_entity
+from tests.builders import GROUP, RECORDED, a_write, an_entity, at
 
 from graphiti_pkm.core.model.queries import GroupSize
 from graphiti_pkm.core.model.snapshots import SnapshotHeader
@@ -47,6 +47,13 @@ def test_a_snapshot_gives_back_what_was_written_in_pages(path: Path) -> None:
     assert [row.intent.entities[0].name for row in (*first, *second)] == ["Anna", "Tom"]
     assert [next(iter(row.vectors.values())).tolist() for row in second] == [array("f", [0.6, 0.8]).tolist()]
     assert files.rows_after(path, second[-1].seq, 5) == []
+
+
+def test_what_is_noted_of_forgetting_changes_no_checksum(path: Path) -> None:
+    before = files.verified(path)
+    files.mark_redacted(path, at(2027))
+    assert (files.verified(path), files.redacted_until(path)) == (before, at(2027))
+    assert list(path.parent.iterdir()) == [path]
 
 
 def test_a_snapshot_cut_at_any_place_is_refused(path: Path) -> None:

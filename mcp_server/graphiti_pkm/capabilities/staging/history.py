@@ -9,7 +9,8 @@ from graphiti_pkm.core.model.records import BackLinkJob, EmbedMissingJob, EmbedP
 from graphiti_pkm.core.model.snapshots import remaining_deletion
 from graphiti_pkm.core.ports.ports import Journal
 
-_ROWS = 100
+_ROWS = 20
+"""Few: one write may have thousands of vectors."""
 
 
 @dataclass(frozen=True)

@@ -174,6 +174,15 @@ def redacted_until(path: Path) -> datetime:
         return datetime.fromisoformat(connection.execute("SELECT redacted_until FROM header").fetchone()[0])
 
 
+def mark_redacted(path: Path, until: datetime) -> None:
+    """Note that the forgettings until then concern nothing in it; the checksum does not cover that."""
+    try:
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            connection.execute("UPDATE header SET redacted_until = ?", (until.isoformat(),))
+    except sqlite3.Error as error:
+        raise Unavailable(f"The snapshot {path.name} cannot be written now.") from error
+
+
 def verified(path: Path) -> SnapshotHeader:
     """Check a snapshot from its first to its last byte.
 

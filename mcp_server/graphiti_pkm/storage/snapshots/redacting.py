@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from graphiti_pkm.core.model.group_tally import GroupTally
@@ -14,6 +15,7 @@ from graphiti_pkm.errors import PkmError, Unavailable
 from graphiti_pkm.storage.journal.partial import sweep_all
 from graphiti_pkm.storage.snapshots.files import (
     header_of,
+    mark_redacted,
     redacted_until,
     rows_after,
     snapshot_directories,
@@ -23,7 +25,8 @@ from graphiti_pkm.storage.snapshots.files import (
     writing,
 )
 
-_ROWS = 100
+_ROWS = 20
+"""Few: one write may have thousands of vectors."""
 _TOKEN = re.compile(r"[\w-]+")
 
 
@@ -54,8 +57,9 @@ class SnapshotRedaction:
     async def redact(self, group_id: str = "*") -> Redacted:
         """Redact the snapshots of a group, or of all; idempotent. Raises Unavailable if a file cannot be made."""
         remade, removed = [], []
+        forgetting: dict[str, Sequence[WriteIntent]] = {}
         for path in await asyncio.to_thread(snapshots_in, self._data_dir, group_id):
-            outcome = await self._redact(path)
+            outcome = await self._redact(path, forgetting)
             tag = path.stem
             if outcome == "remade":
                 remade.append(tag)
@@ -65,25 +69,34 @@ class SnapshotRedaction:
             await asyncio.to_thread(sweep_all, directory)
         return Redacted(tuple(remade), tuple(removed))
 
-    async def _redact(self, path: Path) -> str:
-        """What became of it: "remade", "removed", or "" if it holds nothing forgotten."""
+    async def _redact(self, path: Path, known: dict[str, Sequence[WriteIntent]]) -> str:
+        """What became of it: "remade", "removed", or "" if it holds nothing forgotten.
+
+        ``known``: the forgetting writes of groups that were read already.
+        """
+        group = path.parent.name
         try:
-            header = await asyncio.to_thread(verified, path)
+            group = (await asyncio.to_thread(header_of, path)).group_id
             until = await asyncio.to_thread(redacted_until, path)
+            if group not in known:
+                known[group] = await self._journal.forgetting_writes(group)
+            writes = [one for one in known[group] if one.recorded_at > until]
+            if not writes:
+                return ""
+            await asyncio.to_thread(verified, path)
         except Unavailable:
             raise
         except PkmError:
             # Nobody can say what it holds, and this version cannot restore it.
-            return await self._remove(path) if await self._journal.forgetting_writes(path.parent.name) else ""
-        writes = [one for one in await self._journal.forgetting_writes(header.group_id) if one.recorded_at > until]
-        if not writes:
-            return ""
-        if any(header.group_id in one.deletions.groups for one in writes) or await self._has_unknown(path):
+            return await self._remove(path) if await self._journal.forgetting_writes(group) else ""
+        if any(group in one.deletions.groups for one in writes) or await self._has_unknown(path):
             return await self._remove(path)
         forgettings = Forgettings(writes)
-        is_touched = await asyncio.to_thread(_holds, path, forgettings.concerned)
-        await asyncio.to_thread(_remake, path, forgettings, writes)
-        return "remade" if is_touched else ""
+        if await asyncio.to_thread(_holds, path, forgettings.concerned):
+            await asyncio.to_thread(_remake, path, forgettings, writes)
+            return "remade"
+        await asyncio.to_thread(mark_redacted, path, _newest(writes))
+        return ""
 
     async def _has_unknown(self, path: Path) -> bool:
         """Whether it holds a write that the journal does not: forgetting looks for words in what the journal knows."""
@@ -97,6 +110,9 @@ class SnapshotRedaction:
 
     @staticmethod
     async def _remove(path: Path) -> str:
+        """Says nothing if another process was first."""
+        if not await asyncio.to_thread(path.exists):
+            return ""
         await asyncio.to_thread(path.unlink, missing_ok=True)
         return "removed"
 
@@ -126,5 +142,8 @@ def _remake(path: Path, forgettings: Forgettings, writes: Sequence[WriteIntent])
             place = rows[-1].seq
         for write in writes:
             add(remaining_deletion(write), {})
-        until = max(write.recorded_at for write in writes)
-        writer.finish(header.model_copy(update={"size": tally.size}), until)
+        writer.finish(header.model_copy(update={"size": tally.size}), _newest(writes))
+
+
+def _newest(writes: Sequence[WriteIntent]) -> datetime:
+    return max(write.recorded_at for write in writes)

@@ -264,6 +264,28 @@ async def test_the_writes_of_a_restore_are_known_by_their_kind(world: StagingWor
     assert kinds == [WriteKind.RESTORE_SNAPSHOT, *[WriteKind.ADD_MEMORY] * 3, WriteKind.RESTORE_SNAPSHOT]
 
 
+async def test_a_damaged_snapshot_goes_when_something_of_its_group_is_forgotten(world: StagingWorld) -> None:
+    await a_story(world)
+    await world.take("one")
+    path = world.directory / "default" / "one.snapshot"
+    path.write_bytes(path.read_bytes()[:5_000])
+    await other_group(world)
+    await world.forget(entity_uuid=world.entity("Ben").uuid, group_id="work")
+    assert path.exists()
+    answer = await world.forget(entity_uuid=world.entity(HIDDEN).uuid)
+    assert "were removed: one" in answer.message
+    assert not path.exists()
+
+
+async def test_clearing_a_group_removes_its_snapshots(world: StagingWorld) -> None:
+    await a_story(world)
+    await world.take("one")
+    await world.take("two", await other_group(world))
+    answer = await world.clear()
+    assert "Snapshots that held it were removed: one." in answer
+    assert [path.name for path in world.directory.rglob("*.snapshot")] == ["two.snapshot"]
+
+
 async def test_the_tag_of_a_snapshot_is_in_its_file_alone(world: StagingWorld) -> None:
     """It is a word of the user's: forgetting would not find it in the journal."""
     await a_story(world)
