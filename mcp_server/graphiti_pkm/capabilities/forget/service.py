@@ -28,6 +28,7 @@ from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.queries import EntityFilter, Window
 from graphiti_pkm.core.model.records import Episode, Fact, Name, Passage
+from graphiti_pkm.core.model.targets import groups_beside
 from graphiti_pkm.core.model.times import show_time
 from graphiti_pkm.core.ports.graph import RecordKind
 from graphiti_pkm.core.reading.confirmation import confirmation, is_confirmed
@@ -122,7 +123,7 @@ class Forgetting:
         found = await self._afterwards.found(plan, caller)
         erased = self._erasing.message(is_erased=is_erased, but=None if found == [NOTHING_FOUND] else _ERASED_BUT)
         return ForgetResponse(
-            message=f"Forgotten. {erased}{snapshots} {self._elsewhere}",
+            message=f"Forgotten. {erased}{snapshots}{await self._beside(caller, what[2])} {self._elsewhere}",
             status="forgotten" if is_erased else "pending",
             removed=_counts(plan, saved),
             saved_graphs=saved.names or None,
@@ -316,6 +317,12 @@ class Forgetting:
     def _elsewhere(self) -> str:
         return _CHAT + (_OPEN_GRAPHS if "reasoning" in self._context.settings.toolsets else "")
 
+    async def _beside(self, caller: Caller, stored: str) -> str:
+        """A sentence with a leading space on staging and archive of the group, where copies of it may be."""
+        names = groups_beside(self._groups.public(stored))
+        held = [name for group in await self._groups.visible(caller) if (name := self._groups.public(group)) in names]
+        return f" Copies in {' and '.join(held)} stay; forget them there with group_id." if held else ""
+
     async def _token(self, caller: Caller, what: tuple[str, str, str], plan: ForgetPlan, saved: SavedTrace) -> str:
         """The token of the planned write: it changes with anything that is removed, or stays beside it."""
 
@@ -343,7 +350,7 @@ class Forgetting:
         return ForgetResponse(
             message=f"Nothing was forgotten yet. Show the user what would go, for good{asks}; only if they agree, call "
             "forget again with the same arguments and confirm. Copies that the server keeps of a damaged or older "
-            f"database go too; backups that the user made stay. {self._elsewhere}",
+            f"database go too; backups that the user made stay.{await self._beside(caller, what[2])} {self._elsewhere}",
             status="preview",
             removed=_counts(plan, saved),
             confirm=await self._token(caller, what, plan, saved),

@@ -20,6 +20,13 @@ def target_of(name: str) -> Target:
     return next((target for target in TARGETS if name.endswith(f"_{target}") and is_set_aside(name)), "production")
 
 
+def groups_beside(name: str) -> tuple[str, ...]:
+    """The other targets of the group that this one is a target of."""
+    target = target_of(name)
+    base = name if target == "production" else name.removesuffix(f"_{target}")
+    return tuple(group_of_target(base, one) for one in TARGETS if one != target)
+
+
 def group_of_target(name: str, target: Target) -> str:
     """The group of a target beside the group ``name``. Raises InvalidInput if that is itself staging or an archive."""
     if is_set_aside(name):

@@ -233,6 +233,18 @@ async def test_a_disk_that_is_full_at_any_write_loses_nothing_and_a_second_run_e
     assert len(set(texts)) == 5  # one sentence was in both groups
 
 
+async def test_forgetting_in_one_group_says_that_the_other_has_copies(world: StagingWorld) -> None:
+    await world.migrate()
+    ben = entity(world, "Ben", STAGING)
+    done = await world.forget(entity_uuid=ben.uuid, group_id=STAGING)
+    assert "Copies in default stay; forget them there with group_id." in done.message
+    there = await world.forget(entity_uuid=entity(world, "Ben", "default").uuid)
+    assert "Copies in default_staging stay" in there.message
+    assert "Ben" not in str([world.state(), world.state(STAGING)])
+    alone = await world.note("Zoe knows Max.", "Zoe", "KNOWS", "Max", group_id="work")
+    assert "Copies" not in (await world.forget(episode_uuid=alone, group_id="work")).message
+
+
 # Promotion
 
 

@@ -7,7 +7,7 @@ from tests.builders import a_write, an_entity
 from tests.worlds.reading_world import World
 
 from graphiti_pkm.core.model.access import LOCAL, Caller
-from graphiti_pkm.core.model.targets import TARGETS, Target, group_of_target, target_of
+from graphiti_pkm.core.model.targets import TARGETS, Target, group_of_target, groups_beside, target_of
 from graphiti_pkm.errors import InvalidInput, NotAllowed
 
 ANNA = Caller(principal="anna")
@@ -84,6 +84,13 @@ def test_a_target_is_a_group_beside_the_one_it_belongs_to() -> None:
     assert [group_of_target("work", target) for target in TARGETS] == ["work_staging", "work", "work_archive"]
     assert [target_of(group_of_target("work", target)) for target in TARGETS] == list(TARGETS)
     assert target_of("work_production") == "production"
+
+
+def test_each_target_knows_the_groups_beside_it() -> None:
+    groups = {group_of_target("work", target) for target in TARGETS}
+    for name in groups:
+        assert {name, *groups_beside(name)} == groups
+    assert groups_beside("work_production") == ("work_production_staging", "work_production_archive")
 
 
 @pytest.mark.parametrize("target", TARGETS)
