@@ -33,13 +33,16 @@ _SHORTEST_CUT = 4
 
 def loose_key(label: str) -> str:
     """Only the letters and digits; empty for a label without any, which then matches no other."""
-    return "".join(char for char in normalise_name(label) if unicodedata.category(char)[0] in "LNM")
+    key = normalise_name(label)
+    if key.isascii():
+        return "".join(filter(str.isalnum, key))
+    return "".join(char for char in key if unicodedata.category(char)[0] in "LNM")
 
 
 def words(label: str) -> str:
     """A label split into words for the embedding model: ``HTTPServer_v2`` becomes "HTTP Server v2"."""
     spaced = _SEPARATORS.sub(" ", label)
-    cuts = [at for at in range(1, len(spaced)) if _is_start(spaced, at)]
+    cuts = [] if spaced == spaced.lower() else [at for at in range(1, len(spaced)) if _is_start(spaced, at)]
     parts = (spaced[start:end] for start, end in pairwise([0, *cuts, len(spaced)]))
     return " ".join(" ".join(parts).split()) or label.strip()
 

@@ -267,12 +267,14 @@ class Matcher:
     ) -> list[Candidate]:
         """Candidates, the best first; labels without a vector are compared by letters and words only."""
         likeness = Likeness(text, forms)
-        ranked = []
+        ranked, least = [], min(_NEAR, self._threshold)
         for index, cosine in near:
             label = graph.label(index)
-            ranked.append(Candidate(index, label, similarity_of(cosine, likeness.to(label))))
+            similarity = similarity_of(cosine, likeness.to(label))
+            if similarity >= least:
+                ranked.append(Candidate(index, label, similarity))
         ranked.sort(key=lambda one: (-one.similarity, graph.sequence(one.index)))
-        return [one for one in ranked if one.similarity >= min(_NEAR, self._threshold)]
+        return ranked
 
     def _meant(self, text: str, ranked: Sequence[Candidate], seen: Collection[int]) -> Meaning:
         """A match if the best candidate reaches the threshold, leads by the margin and was compared by meaning.
