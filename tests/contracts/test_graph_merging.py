@@ -9,15 +9,18 @@ from tests.builders import (
     OTHER_GROUP,
     RECORDED,
     a_change,
+    a_document,
     a_fact,
     a_mention,
     a_name,
+    a_passage,
     a_project,
     a_quality,
     a_write,
     an_entity,
     an_entry,
     an_episode,
+    an_instance,
     an_intent,
     at,
     new_uuid,
@@ -246,6 +249,28 @@ def _without(found: object, events: set[str]) -> object:
     if isinstance(found, tuple):
         return tuple([uuid for uuid in listed if uuid not in events] for listed in found)
     return None if type(found).__name__ == "Project" else found
+
+
+async def test_evidence_moves_with_a_merge_and_comes_back(graph: Graph) -> None:
+    story, text = Story(), an_episode("It stores rows.")
+    part = a_passage(text)
+    document, sections = a_document(text)
+    quote, own = an_instance(story.removed, document, part), an_instance(story.kept, document, part)
+    await graph.writer.apply(story.told(), {})
+    await graph.writer.apply(a_write(text, part, document, *sections, quote, own), {})
+    stored = graph.part(MERGING)
+    assert await stored.evidence(story.removed.uuid, 9) == [quote.uuid]
+    assert await stored.evidence(story.removed.uuid, 0) == []
+    merge = story.merge(moved=Moved(evidence=(quote.uuid,)))
+    for _ in range(2):
+        await graph.writer.apply(story.write(merge), {})
+        page = await graph.documents.instances(story.kept.uuid, [GROUP], Window(limit=9))
+        assert {row.instance.uuid for row in page.rows} == {quote.uuid, own.uuid}
+        assert {row.instance.entity_uuid for row in page.rows} == {story.kept.uuid}
+    await graph.writer.apply(story.undo(merge), {})
+    for entity, kept in ((story.removed, quote), (story.kept, own)):
+        page = await graph.documents.instances(entity.uuid, [GROUP], Window(limit=9))
+        assert [row.instance for row in page.rows] == [kept]
 
 
 async def test_a_merged_uuid_means_the_entity_that_stays(graph: Graph) -> None:

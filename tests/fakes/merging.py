@@ -102,6 +102,10 @@ def _move_around(db: Tables, moved: Moved, before: str, after: str) -> None:
         entry = db.entries.get(uuid)
         if entry is not None and entry.project_uuid == before and after in db.projects:
             db.entries[uuid] = entry.model_copy(update={"project_uuid": after})
+    for uuid in moved.evidence:
+        instance = db.instances.get(uuid)
+        if instance is not None and instance.entity_uuid == before:
+            db.instances[uuid] = instance.model_copy(update={"entity_uuid": after})
 
 
 def forget_merges(db: Tables, forgetting: WriteIntent) -> None:
@@ -183,6 +187,10 @@ class FakeMerging(FakePart):
     async def entries(self, project_uuid: str, limit: int) -> list[str]:
         db = await self._db()
         return sorted(uuid for uuid, one in db.entries.items() if one.project_uuid == project_uuid)[:limit]
+
+    async def evidence(self, entity_uuid: str, limit: int) -> list[str]:
+        held = sorted((await self._db()).instances.items())
+        return [uuid for uuid, one in held if one.entity_uuid == entity_uuid][:limit]
 
     async def project(self, uuid: str) -> Project | None:
         return (await self._db()).projects.get(uuid)

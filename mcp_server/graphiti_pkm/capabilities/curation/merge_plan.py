@@ -47,6 +47,7 @@ class Batch:
     without: Collection[str]
     """Of their episodes, those that mention the one that stays too, or never."""
     entries: Sequence[str]
+    evidence: Sequence[str]
     causes: Sequence[str]
     change_sources: Sequence[str]
     change_targets: Sequence[str]
@@ -104,6 +105,7 @@ def plan_part(kept: Entity, removed: Entity, batch: Batch, now: datetime) -> Par
             targets=tuple(targets),
             mentions=tuple(one.episode_uuid for one in batch.mentions if one.episode_uuid not in batch.without),
             entries=tuple(batch.entries),
+            evidence=tuple(batch.evidence),
             causes=tuple(batch.causes),
             change_sources=tuple(batch.change_sources),
             change_targets=tuple(batch.change_targets),

@@ -229,9 +229,10 @@ class Merging(Reader):
         facts = await stored.facts(removed.uuid, most + 1)
         mentions = await stored.mentions(removed.uuid, most + 1)
         entries = await stored.entries(removed.uuid, most + 1)
+        evidence = await stored.evidence(removed.uuid, most + 1)
         causes = await stored.caused(removed.uuid, removed.group_id, most + 1)
         sources, targets = await stored.change_ends(removed.uuid, most + 1)
-        is_last = all(len(found) <= most for found in (facts, mentions, entries, causes, sources, targets))
+        is_last = all(len(found) <= most for found in (facts, mentions, entries, evidence, causes, sources, targets))
         facts, mentions = facts[:most], mentions[:most]
         ends, relations = merge_plan.where_conflicts_are(facts, removed.uuid)
         like = await stored.facts_like(kept.uuid, facts, _MOST_LIKE) if facts else []
@@ -245,6 +246,7 @@ class Merging(Reader):
             mentions=mentions,
             without={episode for episode, _ in without},
             entries=entries[:most],
+            evidence=evidence[:most],
             causes=causes[:most],
             change_sources=sources[:most],
             change_targets=targets[:most],

@@ -54,6 +54,10 @@ class GraphMerging(Protocol):
         """Episodes that are entries of a project, by uuid."""
         ...
 
+    async def evidence(self, entity_uuid: str, limit: int) -> list[str]:
+        """Quotes from documents that are evidence of it, by uuid."""
+        ...
+
     async def project(self, uuid: str) -> Project | None:
         """What it has as a project, if it is one."""
         ...

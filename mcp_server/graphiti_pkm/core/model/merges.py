@@ -16,6 +16,8 @@ class Moved(Record):
     """Episodes that mention it."""
     entries: tuple[str, ...] = ()
     """Episodes that are its entries, of a project."""
+    evidence: tuple[str, ...] = ()
+    """Quotes from documents that are evidence of it."""
     causes: tuple[str, ...] = ()
     """Facts that follow from it."""
     change_sources: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.builders import a_project, an_entry
+from tests.builders import a_document, a_project, a_write, an_entry, an_instance
 from tests.worlds.curation_world import CurationWorld
 
 from graphiti_pkm.capabilities.history.requests import UpdateEntity, WhatChanged
@@ -44,7 +44,7 @@ def state(world: CurationWorld) -> State:
         dict(db.names),
         dict(db.mentions),
         set(db.apart),
-        (ends, dict(db.qualities), dict(db.entries), dict(db.former)),
+        (ends, dict(db.qualities), dict(db.entries), dict(db.instances), dict(db.former)),
     )
 
 
@@ -175,6 +175,23 @@ async def test_entries_and_pins_of_projects_go_along_and_come_back() -> None:
     await world.unmerge(removed.uuid)
     assert state(world) == before
     assert {uuid: db.projects[uuid] for uuid in projects} == projects
+
+
+async def test_every_quote_that_is_evidence_goes_along_and_comes_back() -> None:
+    world = CurationWorld(at_once=1)
+    await two(world)
+    kept, removed = (world.entity(name) for name in (KEPT, REMOVED))
+    db = world.graph.tables
+    episode, *_ = (one for one, entity in db.mentions if entity == removed.uuid)
+    passage = next(one for one in db.passages.values() if one.episode_uuid == episode)
+    document, sections = a_document(db.episodes[episode])
+    quotes = [an_instance(removed, document, passage) for _ in range(3)]
+    await world.graph.writer.apply(a_write(document, *sections, *quotes), {})
+    before = state(world)
+    await world.merged(KEPT, REMOVED)
+    assert {uuid: one.entity_uuid for uuid, one in db.instances.items()} == {one.uuid: kept.uuid for one in quotes}
+    await world.unmerge(removed.uuid)
+    assert state(world) == before
 
 
 async def test_a_flag_that_was_only_for_the_other_is_settled_and_comes_back() -> None:

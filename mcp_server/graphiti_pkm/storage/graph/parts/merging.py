@@ -48,6 +48,9 @@ class CypherMerging(Part):
     async def entries(self, project_uuid: str, limit: int) -> list[str]:
         return await self._uuids(queries_merging.entries(project_uuid, limit))
 
+    async def evidence(self, entity_uuid: str, limit: int) -> list[str]:
+        return await self._uuids(queries_merging.evidence(entity_uuid, limit))
+
     async def project(self, uuid: str) -> Project | None:
         found = await self._projects(queries_merging.project(uuid))
         return found[0] if found else None

@@ -33,6 +33,9 @@ MATCH (p:Episodic {uuid: r.uuid})-[m:MENTIONS]->(:Entity {uuid: r.before})
 WITH x, p, m, properties(m) AS own DELETE m MERGE (p)-[n:MENTIONS]->(x) ON CREATE SET n = own"""
 _MOVE_ENTRIES = """MATCH (:ProjectRecord {uuid: r.after}) MATCH (y:EntryRecord {uuid: r.uuid})
 WHERE y.project_uuid = r.before SET y.project_uuid = r.after"""
+_MOVE_EVIDENCE = """MATCH (x:Entity {uuid: r.after})
+MATCH (:Entity {uuid: r.before})-[e:EVIDENCED_BY]->(i:InstanceRecord {uuid: r.uuid})
+DELETE e SET i.entity_uuid = r.after MERGE (x)-[:EVIDENCED_BY]->(i)"""
 _TAKE_FACTS = "MATCH ()-[e:RELATES_TO {uuid: r}]->() DELETE e"
 _KEEP_PART = """MATCH (:Entity {uuid: r.kept_uuid}) MATCH (:Entity {uuid: r.removed_uuid})
 MERGE (m:MergePart {id: r.id}) SET m = r"""
@@ -118,6 +121,7 @@ def _moves(merge: Merge) -> Iterator[Section]:
         (_MOVE_CAUSES, moved.causes),
         (_MOVE_MENTIONS, moved.mentions),
         (_MOVE_ENTRIES, moved.entries),
+        (_MOVE_EVIDENCE, moved.evidence),
     ):
         yield text, [{"uuid": one, "before": before, "after": after} for one in uuids]
 
@@ -249,6 +253,16 @@ def entries(project_uuid: str, limit: int) -> Query:
         "entries of an entity that is merged",
         "MATCH (y:EntryRecord {project_uuid: $project}) RETURN y.uuid AS uuid ORDER BY uuid LIMIT $limit",
         {"project": project_uuid, "limit": limit},
+    )
+
+
+def evidence(entity_uuid: str, limit: int) -> Query:
+    """By uuid."""
+    return Query(
+        "quotes that are evidence of an entity that is merged",
+        """MATCH (:Entity {uuid: $entity})-[:EVIDENCED_BY]->(i:InstanceRecord)
+        RETURN i.uuid AS uuid ORDER BY uuid LIMIT $limit""",
+        {"entity": entity_uuid, "limit": limit},
     )
 
 

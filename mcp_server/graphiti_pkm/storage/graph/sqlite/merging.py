@@ -82,6 +82,7 @@ def _move(db: sqlite3.Connection, merge: Merge) -> None:
         ("fact", "target_uuid", moved.targets),
         ("change", "source_uuid", moved.change_sources),
         ("change", "target_uuid", moved.change_targets),
+        ("instance", "entity_uuid", moved.evidence),
     ):
         db.executemany(
             f"UPDATE {table} SET {column} = ? WHERE uuid = ? AND {column} = ?", [(after, one, before) for one in uuids]
@@ -188,6 +189,11 @@ class SqliteMerging(SqlitePart):
     async def entries(self, project_uuid: str, limit: int) -> list[str]:
         return await self._uuids(
             "SELECT uuid FROM entry WHERE project_uuid = ? ORDER BY uuid LIMIT ?", (project_uuid, limit)
+        )
+
+    async def evidence(self, entity_uuid: str, limit: int) -> list[str]:
+        return await self._uuids(
+            "SELECT uuid FROM instance WHERE entity_uuid = ? ORDER BY uuid LIMIT ?", (entity_uuid, limit)
         )
 
     async def project(self, uuid: str) -> Project | None:
