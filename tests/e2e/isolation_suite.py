@@ -20,9 +20,11 @@ from mcp_types import PromptReference, ResourceTemplateReference
 from tests.e2e.isolation_attacks import HARMLESS, Attack, Attacks, arguments_of, leaked, shape
 from tests.e2e.isolation_scratch import HERS, MEMORY, NOBODYS, SCRATCH, draw_own
 from tests.e2e.isolation_target import ADDING, TOOLS, Target
-from tests.e2e.isolation_world import SECRETS, VERAS, kept
+from tests.e2e.isolation_world import HER_ENTITY, HER_PROJECT, SECRETS, VERAS, kept
 from tests.e2e.support import call
 from tests.protocol.support import BESIDE, text
+
+from graphiti_pkm.server.tools.resources import ENTITY, EPISODE
 
 ANSWERS_HAND_OUT = {"cursor": "next_cursor", "confirm": "confirm"}
 """Parameters that take what an earlier answer gave, and where that answer has it."""
@@ -119,22 +121,25 @@ class Isolation:
                 told = (await client.get_prompt(prompt.name, given)).model_dump_json()
                 assert not [word for word in (*SECRETS, VERAS) if word in told]
 
-    async def test_nothing_is_completed_for_anybody(self, attacker: str, target: Target) -> None:
+    async def test_nothing_of_hers_is_completed_for_anybody_else(self, attacker: str, target: Target) -> None:
+        story = target.story
         async with target.as_(attacker) as client:
-            templates = (await client.list_resource_templates()).resource_templates
+            starts = ("", "I", HER_ENTITY, HER_PROJECT, *SECRETS, *(one[:4] for one in story.vera.all().values()))
             asked: list[tuple[Any, dict[str, str]]] = [
-                (ResourceTemplateReference(type="ref/resource", uri=one.uri_template), {"name": "uuid", "value": start})
-                for one in templates
-                for start in ("", target.story.vera.entity[:4])
+                (ResourceTemplateReference(type="ref/resource", uri=uri), {"name": "uuid", "value": start})
+                for uri in (ENTITY, EPISODE)
+                for start in (*starts, *story.vera.all().values())
             ]
             asked += [
-                (PromptReference(type="ref/prompt", name=one.name), {"name": argument.name, "value": "I"})
+                (PromptReference(type="ref/prompt", name=one.name), {"name": argument.name, "value": start})
                 for one in (await client.list_prompts()).prompts
                 for argument in one.arguments or []
+                for start in starts
             ]
             for reference, argument in asked:
-                with pytest.raises(MCPError, match="Method not found"):
-                    await client.complete(reference, argument)
+                offered = (await client.complete(reference, argument)).completion.values
+                assert not story.uuids & set(offered), (reference, argument)
+                assert not [one for one in offered for word in (*SECRETS, HER_PROJECT) if word in one], argument
 
     async def test_a_header_that_names_her_opens_nothing(self, target: Target) -> None:
         async with target.as_("eve", x_user_id="vera") as client:

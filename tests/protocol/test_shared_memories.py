@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
+from mcp_types import PromptReference, ResourceTemplateReference
 from tests.e2e.isolation_attacks import arguments_of
 from tests.e2e.isolation_world import Records
 from tests.e2e.shared_matrix import GROUP, NOTE, SECRETS, every_tool, names_of, naming, tell
@@ -18,6 +19,7 @@ from tests.protocol.support import EVERYTHING, SPECS, TOGETHER, World, answered,
 
 from graphiti_pkm.core.model.access import TIERS, Tier
 from graphiti_pkm.server.auth.grants import Grant, write_grants
+from graphiti_pkm.server.tools.resources import ENTITY, EPISODE
 
 
 class Team:
@@ -121,6 +123,24 @@ async def test_no_default_leads_there_and_the_answers_name_it_whole(team: Team) 
             uuid = named.get("episode_uuid") or named["entry_id"]
             (episode,) = answered(await anna.call_tool("get_episodes", {"episode_uuids": [uuid]}))["episodes"]
             assert episode["group_id"] == GROUP
+
+
+async def test_nothing_of_it_is_offered_while_a_person_types(team: Team) -> None:
+    """There no group can be named, and what a person chooses is asked of the default one."""
+    team.open_to("anna", "curator")
+    async with team.clients("anna") as (anna,):
+        records = await tell(anna)
+        own = answered(await anna.call_tool("add_memory", {"episode_body": "A note."}))["episode_uuid"]
+        for prompt in (await anna.list_prompts()).prompts:
+            for argument in prompt.arguments or []:
+                for typed in ("", "river", "r", "%"):
+                    reference = PromptReference(name=prompt.name)
+                    found = await anna.complete(reference, {"name": argument.name, "value": typed})
+                    assert not [one for one in found.completion.values if "river" in one], (prompt.name, typed)
+        for template in (ENTITY, EPISODE):
+            for typed in ("", "river", records.entity[:2], records.entity, records.episode[:8]):
+                found = await anna.complete(ResourceTemplateReference(uri=template), {"name": "uuid", "value": typed})
+                assert set(found.completion.values) <= {own}, (template, typed)
 
 
 async def test_who_told_what_is_the_member_and_never_an_argument(team: Team) -> None:

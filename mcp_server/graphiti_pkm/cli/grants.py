@@ -39,8 +39,9 @@ def share(settings: Settings, options: argparse.Namespace, locked: Lock) -> int:
     except (ValidationError, OverflowError):
         raise InvalidInput(
             "Nothing was shared. NAME and TEAM are principals, and not the same: 1 to 128 letters, digits or "
-            ". _ @ + -, a user of a service SERVICE:USER; with --members NAME is the service. A group has 1 to 64 "
-            "letters, digits, - or _; --days must end before the year 10000."
+            ". _ @ + -, a user of a service SERVICE:USER, a person of an issuer oauth:ISSUER:NAME; with --members NAME "
+            "is the service or oauth:ISSUER. A group has 1 to 64 letters, digits, - or _; --days must end before the "
+            "year 10000."
         ) from None
     count = None if grant.members is None else len(read_members(grant.members))
     path = settings.grants_path

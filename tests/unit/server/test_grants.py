@@ -108,6 +108,18 @@ def test_files_that_cannot_be_used_open_nothing_and_the_log_says_so_once(
     assert grants.of("anna") == ()
 
 
+def test_people_of_an_issuer_are_named_whole_or_in_a_list_of_those_of_that_issuer(
+    path: Path, grants: Grants, members: Path
+) -> None:
+    listed(members, "ben\nc%40x.org\n")
+    here, there = "oauth:0123456789ab", "oauth:ba9876543210"
+    write_grants(path, [a_grant(f"{here}:anna"), a_grant(here, members=members)])
+    for name in ("anna", "ben", "c%40x.org"):
+        assert grants.of(f"{here}:{name}") == (TEAM,), name
+    for other in (f"{there}:anna", f"{there}:ben", here, f"{here}:carl", "oauth:ben", "ben", f"x:{here}:ben"):
+        assert grants.of(other) == (), other
+
+
 @pytest.mark.parametrize(
     "fields",
     [

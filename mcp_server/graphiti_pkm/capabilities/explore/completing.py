@@ -21,22 +21,22 @@ class Completing(Reader):
 
     async def complete_name(self, caller: Caller, typed: str) -> list[str]:
         """Names of entities, those that begin with what was typed before those with a later word that does."""
-        entities = await self._beginning(await self._groups.visible(caller), typed)
+        entities = await self._beginning(await self._groups.own(caller), typed)
         names = dict.fromkeys(entity.name for entity in entities)
         return sorted(names, key=lambda name: (not fold(name).startswith(fold(typed)), fold(name), name))
 
     async def complete_entity(self, caller: Caller, typed: str) -> list[str]:
         """Uuids of entities, by their own beginning or by that of a name."""
-        visible = await self._groups.visible(caller)
-        named = [entity.uuid for entity in await self._beginning(visible, typed)]
-        return _at_most(await self._uuids("entity", typed, visible), named)
+        own = await self._groups.own(caller)
+        named = [entity.uuid for entity in await self._beginning(own, typed)]
+        return _at_most(await self._uuids("entity", typed, own), named)
 
     async def complete_episode(self, caller: Caller, typed: str) -> list[str]:
         """Uuids of episodes; the newest while nothing was typed."""
-        visible = await self._groups.visible(caller)
+        own = await self._groups.own(caller)
         if typed.strip():
-            return await self._uuids("episode", typed, visible)
-        wanted = EpisodeFilter(group_ids=visible)
+            return await self._uuids("episode", typed, own)
+        wanted = EpisodeFilter(group_ids=own)
         return [
             one.uuid
             for one in (await self._graph.episodes.recent_episodes(wanted, Window(limit=MOST_OFFERED))).episodes

@@ -120,6 +120,10 @@ class Groups:
         """Those of ``visible`` that may be read, or suggested, without being named: neither staging nor archives."""
         return tuple(group for group in await self.visible(caller) if not is_set_aside(group))
 
+    async def own(self, caller: Caller) -> tuple[str, ...]:
+        """Those of ``visible_unasked`` in the caller's own memory: what is read where no group can be named."""
+        return tuple(group for group in await self.visible_unasked(caller) if is_of(group, caller.principal))
+
     def public(self, stored: str) -> str:
         """The name by which the caller that is being answered knows a stored group."""
         memory = _memories.get().get(owner_of(stored))

@@ -5,6 +5,7 @@ The files are looked at on every request, so that who is taken off a list has lo
 
 import json
 import logging
+import re
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -14,7 +15,7 @@ from typing import Annotated, Generic, Literal, Self, TypeVar
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from graphiti_pkm.core.model.access import PRINCIPAL, SharedMemory, Tier
+from graphiti_pkm.core.model.access import ISSUED, PRINCIPAL, SharedMemory, Tier
 from graphiti_pkm.core.model.record import Record
 from graphiti_pkm.errors import ConfigurationError
 from graphiti_pkm.server.auth.callers import GRANTS
@@ -24,6 +25,7 @@ from graphiti_pkm.settings.loader import Settings
 _log = logging.getLogger(__name__)
 
 _VERSION = 1
+_ISSUER = re.compile(r"oauth:[0-9a-f]{12}")
 _YOUNG = 1.0
 """Seconds after a change in which another may leave the file's time and size as they are."""
 _T = TypeVar("_T")
@@ -34,8 +36,8 @@ class Grant(Record):
 
     id: Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
     """Its name in lists and ``tokens revoke``."""
-    principal: Annotated[str, Field(pattern=PRINCIPAL)]
-    """Whom it is for; with ``members`` a service, of whose users it is for those."""
+    principal: Annotated[str, Field(pattern=f"{PRINCIPAL}|{ISSUED}")]
+    """Whom it is for; with ``members`` a service or an issuer (``oauth:ISSUER``), of whose users it is for those."""
     memory: Annotated[str, Field(pattern=PRINCIPAL)]
     tier: Tier = "contributor"
     groups: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")], ...] = ()
@@ -48,8 +50,8 @@ class Grant(Record):
     def _is_for_another(self) -> Self:
         if self.memory == self.principal:
             raise ValueError("a memory is shared with another principal")
-        if self.members is not None and ":" in self.principal:
-            raise ValueError("members are users of a service, whose name has no ':'")
+        if self.members is not None and ":" in self.principal and not _ISSUER.fullmatch(self.principal):
+            raise ValueError("members are users of a service, whose name has no ':', or of an issuer")
         return self
 
     def state(self, now: datetime) -> Literal["valid", "expired", "revoked"]:
@@ -82,8 +84,8 @@ class Grants:
     def _is_for(self, grant: Grant, principal: str) -> bool:
         if grant.members is None:
             return grant.principal == principal
-        service, _, user = principal.partition(":")
-        if not user or service != grant.principal:
+        service, _, user = principal.rpartition(":")
+        if service != grant.principal:
             return False
         known = self._members.setdefault(grant.members, _Watched(grant.members, read_members, frozenset()))
         return user in known.value()
