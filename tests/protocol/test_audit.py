@@ -148,3 +148,23 @@ async def test_whoever_is_turned_away_at_the_door_is_told(doors: Doors, log: Log
     ]
     assert {action for _, action, _ in log.refusals()} == {"connect"}
     assert [line.get("token") for line in log.lines("audit")][-2:] == [doors.tokens[0].id] * 2
+
+
+async def test_a_merge_is_told_with_both_entities(doors: Doors, log: Log) -> None:
+    doors.settings = doors.settings.model_copy(update={"toolsets": EVERYTHING.toolsets, "writes_per_minute": 100})
+    anna = doors.add("anna", tier="librarian")
+    named = [{"name": name, "type": "Tool", "summary": f"{PLANTED} of rows."} for name in ("The rows", "The rows db")]
+    async with (
+        served(doors.settings, a_world(doors).start) as url,
+        connected(f"{url}/mcp", "auto", **anna) as client,
+    ):
+        told = answered(await client.call_tool("add_memory", {"episode_body": "Rows.", "entities": named}))
+        keep, remove = (one["uuid"] for one in told["entities"])
+        asked = {"keep_uuid": keep, "remove_uuid": remove, "reason": PLANTED}
+        await client.call_tool("flag_for_review", {"entity_uuid": keep, "reason": PLANTED})
+        preview = answered(await client.call_tool("merge_entities", asked))
+        answered(await client.call_tool("merge_entities", {**asked, "confirm": preview["confirm"]}))
+        answered(await client.call_tool("unmerge_entities", {"remove_uuid": remove, "reason": PLANTED}))
+    lines = {line["action"]: line for line in log.lines("audit")}
+    assert (lines["merge_entities"]["outcome"], lines["merge_entities"]["targets"]) == ("ok", [keep, remove])
+    assert (lines["unmerge_entities"]["principal"], lines["unmerge_entities"]["targets"]) == ("anna", [remove])

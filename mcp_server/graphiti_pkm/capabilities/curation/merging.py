@@ -124,7 +124,7 @@ class Merging(Reader):
         pair = await self._pair(*await self._asked(caller, request))
         await self._check(pair)
         try:
-            near = await similarity(self._context.embedder, pair.kept, pair.removed)
+            near = round(await similarity(self._context.embedder, pair.kept, pair.removed), DECIMALS)  # as it is shown
         except Unavailable as error:
             raise Unavailable(f"similarity needs the embedding model. {error.message}") from error
         self._check_bar(pair, near)
@@ -407,7 +407,7 @@ class Merging(Reader):
                 "status": status,
                 "kept": shown_entity(pair.kept),
                 "removed": shown_entity(pair.removed),
-                "similarity": round(near, DECIMALS),
+                "similarity": near,
                 "facts_moved": facts,
                 "mentions_moved": mentions,
                 "pair_facts": [self._line(one) for one in report.pair] or None,

@@ -1,14 +1,17 @@
 """Two entities that are one: what may be merged, what moves, and undoing it."""
 
+import math
+from array import array
 from typing import Any
 
 import pytest
 from tests.builders import a_document, a_project, a_write, an_entry, an_instance
+from tests.fakes import FakeEmbedder
 from tests.worlds.curation_world import CurationWorld
 
 from graphiti_pkm.capabilities.history.requests import UpdateEntity, WhatChanged
 from graphiti_pkm.core.model.access import LOCAL, Caller
-from graphiti_pkm.core.model.records import CONFIDENTIAL, Entity, Fact, Mention, Name, WriteKind
+from graphiti_pkm.core.model.records import CONFIDENTIAL, Entity, Fact, Mention, Name, Vector, WriteKind
 from graphiti_pkm.errors import ConflictingContent, InvalidInput, NotAllowed, NotFound, Unavailable, WritePending
 
 STORE = "A store of rows with transactions and an optimizer."
@@ -247,6 +250,34 @@ async def test_a_pair_that_is_not_like_enough_or_not_flagged_is_refused_with_the
     await world.tell("Redis came.", entities=[{"name": "Redis", "type": "Tool", "summary": "Keeps sessions."}])
     with pytest.raises(InvalidInput, match=r"insufficient_similarity.* above 0.85"):
         await world.merge(KEPT, "Redis")
+
+
+class Near(FakeEmbedder):
+    """Gives the two entities vectors of a certain cosine."""
+
+    cosine = 1.0
+
+    def _vector(self, text: str) -> Vector:
+        is_other = text.startswith(REMOVED)
+        own = (self.cosine, math.sqrt(1 - self.cosine**2)) if is_other else (1.0, 0.0)
+        return array("f", [*own, *[0.0] * (self.dimension - 2)])
+
+
+async def test_the_similarity_has_to_be_above_the_bar_and_one_of_both_flagged() -> None:
+    world = CurationWorld(embedder=(near := Near()))
+    await two(world, flagged=False)
+    near.cosine = 0.86
+    with pytest.raises(InvalidInput, match=r"missing_flag.* flag_similar_entities"):
+        await world.merge(KEPT, REMOVED)
+    await world.flag(REMOVED)
+    for cosine in (0.85, 0.8499, 0.5):
+        near.cosine = cosine
+        with pytest.raises(InvalidInput, match=r"insufficient_similarity.* must be above 0\.85"):
+            await world.merge(KEPT, REMOVED)
+    near.cosine = 0.86
+    preview = await world.merge(KEPT, REMOVED)
+    assert preview.similarity == 0.86
+    assert (await world.merge(KEPT, REMOVED, confirm=preview.confirm)).status == "merged"
 
 
 async def test_what_can_never_be_one_is_refused_and_nothing_changes() -> None:
