@@ -24,8 +24,6 @@ from tests.e2e.isolation_world import HER_ENTITY, HER_PROJECT, SECRETS, VERAS, k
 from tests.e2e.support import call
 from tests.protocol.support import BESIDE, text
 
-from graphiti_pkm.server.tools.resources import ENTITY, EPISODE
-
 ANSWERS_HAND_OUT = {"cursor": "next_cursor", "confirm": "confirm"}
 """Parameters that take what an earlier answer gave, and where that answer has it."""
 REFUSES_ONE = {"merge_entities"}
@@ -121,25 +119,42 @@ class Isolation:
                 told = (await client.get_prompt(prompt.name, given)).model_dump_json()
                 assert not [word for word in (*SECRETS, VERAS) if word in told]
 
-    async def test_nothing_of_hers_is_completed_for_anybody_else(self, attacker: str, target: Target) -> None:
-        story = target.story
-        async with target.as_(attacker) as client:
-            starts = ("", "I", HER_ENTITY, HER_PROJECT, *SECRETS, *(one[:4] for one in story.vera.all().values()))
-            asked: list[tuple[Any, dict[str, str]]] = [
-                (ResourceTemplateReference(type="ref/resource", uri=uri), {"name": "uuid", "value": start})
-                for uri in (ENTITY, EPISODE)
-                for start in (*starts, *story.vera.all().values())
+    async def test_nothing_of_another_is_completed(self, attacker: str, target: Target) -> None:
+        """Every place of a template takes a uuid, and every argument of a prompt may be a name."""
+
+        async def offered(client: Client) -> tuple[list[str], list[str]]:
+            """To the beginnings of what is hers, and to nothing at all."""
+            starts = [uuid[:cut] for uuid in target.story.vera.all().values() for cut in (8, len(uuid))]
+            starts += [word[:cut] for word in (*SECRETS, HER_ENTITY, HER_PROJECT) for cut in (3, len(word))]
+            places: list[tuple[Any, str]] = [
+                (ResourceTemplateReference(uri=one.uri_template), "uuid")
+                for one in (await client.list_resource_templates()).resource_templates
             ]
-            asked += [
-                (PromptReference(type="ref/prompt", name=one.name), {"name": argument.name, "value": start})
+            places += [
+                (PromptReference(name=one.name), argument.name)
                 for one in (await client.list_prompts()).prompts
                 for argument in one.arguments or []
-                for start in starts
             ]
-            for reference, argument in asked:
-                offered = (await client.complete(reference, argument)).completion.values
-                assert not story.uuids & set(offered), (reference, argument)
-                assert not [one for one in offered for word in (*SECRETS, HER_PROJECT) if word in one], argument
+            found = {
+                start: [
+                    value
+                    for reference, name in places
+                    for value in (await client.complete(reference, {"name": name, "value": start})).completion.values
+                ]
+                for start in ("", *starts)
+            }
+            return [value for start in starts for value in found[start]], found[""]
+
+        async with target.as_("vera") as vera:
+            hers, all_of_hers = await offered(vera)
+            assert HER_ENTITY in hers
+            assert target.story.vera.entity in hers
+            assert target.story.vera.episode in all_of_hers
+        async with target.as_(attacker) as client:
+            to_her_words, to_nothing = await offered(client)
+            assert to_her_words == []
+            assert not set(to_nothing) & {*hers, *target.story.vera.all().values()}
+            assert not [word for word in (*SECRETS, HER_PROJECT) if word in " ".join(to_nothing)]
 
     async def test_a_header_that_names_her_opens_nothing(self, target: Target) -> None:
         async with target.as_("eve", x_user_id="vera") as client:
