@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from uuid import UUID, uuid4, uuid5
 
-from graphiti_pkm.capabilities.sources.layout import MOST_SECTIONS
+from graphiti_pkm.capabilities.sources.layout import MOST_PARTS
 from graphiti_pkm.capabilities.sources.models import EntitySourcesResponse, EvidenceResponse, EvidenceView
 from graphiti_pkm.capabilities.sources.requests import AddEvidence, ContextMode, GetEntitySources
 from graphiti_pkm.core.context import Context
@@ -102,7 +102,7 @@ class Evidence(Reader):
                 f"There is no document {request.document!a} beside this entity. Nothing was stored. The titles of its "
                 "sections in search_episodes begin with its name."
             )
-        sections = await self._graph.documents.sections(document.uuid, group, MOST_SECTIONS + 1)
+        sections = await self._graph.documents.sections(document.uuid, group, MOST_PARTS)
         before = [one for one in sections if one.paragraph <= request.paragraph]
         if before:
             section = before[-1]

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from graphiti_pkm.capabilities.remember.write_plan import extract_job
 from graphiti_pkm.capabilities.sources.files import SourceFile, read_file
-from graphiti_pkm.capabilities.sources.layout import MOST_SECTIONS, Layout, Part, divide
+from graphiti_pkm.capabilities.sources.layout import MOST_PARTS, Layout, Part, divide
 from graphiti_pkm.capabilities.sources.names import LONGEST_NAME
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
@@ -179,7 +179,7 @@ class Ingesting:
 
     async def _texts(self, document: Document) -> dict[str, str]:
         """The sections of a document by their texts; only the newest bears a text that occurs twice."""
-        sections = await self._graph.documents.sections(document.uuid, document.group_id, MOST_SECTIONS + 1)
+        sections = await self._graph.documents.sections(document.uuid, document.group_id, MOST_PARTS)
         uuids = [section.episode_uuid for section in sections]
         found: dict[str, str] = {}
         for place in range(0, len(uuids), _EPISODES):

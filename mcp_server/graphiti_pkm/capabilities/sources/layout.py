@@ -17,6 +17,8 @@ Format = Literal["markdown", "text"]
 
 MOST_SECTIONS = 2_000
 """In a document with more headings, neighbouring sections are joined."""
+MOST_PARTS = 2 * MOST_SECTIONS
+"""With the parts of long sections a document never has more."""
 _LONGEST_SECTION = 20_000
 """A longer section is divided between two paragraphs, so that it has no more passages than an episode may have."""
 MOST_LINES = MOST_SENTENCES = 100_000

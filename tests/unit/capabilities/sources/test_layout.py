@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from graphiti_pkm.capabilities.sources.layout import MOST_SECTIONS, Format, Layout, divide
+from graphiti_pkm.capabilities.sources.layout import MOST_PARTS, MOST_SECTIONS, Format, Layout, divide
 from graphiti_pkm.core.model.passages import MOST_PASSAGES
 from graphiti_pkm.errors import InvalidInput
 
@@ -137,6 +137,8 @@ def test_of_very_many_headings_neighbours_are_one_section() -> None:
     layout = divide(text, "markdown")
     assert MOST_SECTIONS / 2 < len(layout.parts) <= MOST_SECTIONS + 1
     assert len(paragraphs_of(text)) == 6 * MOST_SECTIONS
+    long = text * 3 + ("word " * 2_200 + "\n\n") * 300
+    assert 300 < len(divide(long, "markdown").parts) <= MOST_PARTS
 
 
 def test_a_section_never_has_more_passages_than_are_read_of_an_episode() -> None:
