@@ -11,7 +11,7 @@ UUIDS = frozenset(
     {
         *("uuid", "source_uuid", "target_uuid", "entity_uuid", "episode_uuid", "fact_uuid", "project_uuid"),
         *("quote_episode_uuid", "previous_uuid", "next_uuid", "saga_uuid", "first_episode_uuid", "last_episode_uuid"),
-        *("replaced_by", "after"),
+        *("replaced_by", "after", "document_uuid", "kept_uuid", "removed_uuid"),
     }
 )
 """Fields that hold the uuid of a record."""
@@ -20,6 +20,7 @@ UUID_LISTS = frozenset(
         *("episodes", "entities", "facts", "sagas", "passages", "mentions", "reasons", "answers", "members"),
         *("metadata", "qualities", "saved_graphs", "pins", "similar_to", "not_same_as", "linked", "unlinked"),
         *("corrected_episodes", "uncorrected_episodes", "previous_episode_uuids"),
+        *("sources", "targets", "entries", "evidence", "causes", "change_sources", "change_targets", "apart", "former"),
     }
 )
 """Fields that hold uuids, or pairs of them, where they hold no records."""

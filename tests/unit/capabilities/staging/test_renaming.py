@@ -5,11 +5,25 @@ import re
 from typing import get_args, get_origin
 
 from pydantic import BaseModel
-from tests.builders import a_change, a_fact, a_mention, a_name, a_passage, a_quality, a_write, an_entity, an_episode
+from tests.builders import (
+    a_change,
+    a_document,
+    a_fact,
+    a_mention,
+    a_name,
+    a_passage,
+    a_quality,
+    a_write,
+    an_entity,
+    an_episode,
+    an_instance,
+    new_uuid,
+)
 
 from graphiti_pkm.capabilities.staging.renaming import GROUPS, UUID_LISTS, UUIDS, Renaming
+from graphiti_pkm.core.model.merges import Moved
 from graphiti_pkm.core.model.names import name_key
-from graphiti_pkm.core.model.records import BECAUSE_OF, WriteIntent
+from graphiti_pkm.core.model.records import BECAUSE_OF, Archive, Merge, WriteIntent, WriteKind
 
 UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 TEXTS = frozenset(
@@ -18,7 +32,7 @@ TEXTS = frozenset(
         *("label", "reason", "caller", "key", "spellings", "names", "note", "flag_reason", "confidence_reason"),
         *("flagged_by", "cleared_by", "confidence_by", "previous_start_words", "previous_end_words", "created_by"),
         *("token", "tag", "checksum", "metadata", "instructions", "person", "excluded_entity_types", "description"),
-        *("source_name", "target_name", "cause", "origin_uuid"),
+        *("source_name", "target_name", "cause", "origin_uuid", "bias_reason", "bias_by", "path", "digest", "front"),
     }
 )
 """Fields with words, numbers and names of others."""
@@ -52,6 +66,33 @@ def test_every_field_of_a_write_is_known_to_hold_uuids_or_words() -> None:
     assert len(found) > 40
     unknown = {name: models for name, models in found.items() if name not in UUIDS | UUID_LISTS | GROUPS | TEXTS}
     assert unknown == {}
+
+
+def test_a_copy_of_a_merge_and_of_a_document_shares_no_uuid() -> None:
+    kept, removed, host = an_entity("Postgres"), an_entity("Postgre SQL"), an_entity("Atlas")
+    text = an_episode("It stores rows.")
+    part, fact = a_passage(text), a_fact(removed, host, "RUNS_ON")
+    document, sections = a_document(text)
+    quote = an_instance(removed, document, part)
+    merge = Merge(
+        uuid=new_uuid(),
+        place=0,
+        kept_uuid=kept.uuid,
+        removed_uuid=removed.uuid,
+        is_last=True,
+        moved=Moved(sources=(fact.uuid,), targets=(fact.uuid,), evidence=(quote.uuid,), change_sources=(new_uuid(),)),
+        apart=((removed.uuid, host.uuid),),
+        former=(new_uuid(),),
+        archive=Archive(entities=(removed,), facts=(fact,), mentions=(a_mention(text, removed),)),
+    )
+    told = a_write(kept, removed, host, text, part, document, *sections, quote, fact)
+    renaming, write = Renaming("elsewhere"), told.model_copy(update={"kind": WriteKind.MERGE, "merge": merge})
+    copy = renaming.write(write)
+    assert set(UUID.findall(write.model_dump_json())) & set(UUID.findall(copy.model_dump_json())) == set()
+    assert copy.merge is not None
+    assert copy.merge.moved.evidence == (copy.instances[0].uuid,)
+    assert copy.merge.removed_uuid == copy.entities[1].uuid == copy.instances[0].entity_uuid
+    assert (copy.documents[0].name, copy.documents[0].path) == (document.name, document.path)
 
 
 def test_a_copy_shares_no_uuid_and_keeps_every_word() -> None:
