@@ -254,21 +254,29 @@ class Migrating:
             await self._commit_removal(copying, caller, episodes=ready)
         for some in _parts(list(copying.entities)):
             support = await self._graph.records.entity_support(some)
-            unused = [one for one in some if support.get(one, (0, 0)) == (0, 0)]
+            unused = [
+                one for one in some if support.get(one, (0, 0)) == (0, 0) and not await self._has_evidence(copying, one)
+            ]
             kept += len(some) - len(unused)
             removed.entities += len(unused)
             await self._commit_removal(copying, caller, entities=unused)
         return removed, kept
 
     async def _is_free(self, copying: Copying, episode: str) -> bool:
-        """Whether nothing that stays in the source needs the episode: no entity, no fact, no saga."""
+        """Whether nothing that stays in the source needs the episode: no entity, fact, saga or document."""
         groups = [copying.source]
         found, _ = await self._graph.episodes.episode_entities([episode], groups, Window(limit=_MENTIONED))
         if any(one.uuid not in copying.entities for one in found):
             return False
         if await self._graph.facts.episode_facts(episode, groups, 1):
             return False
+        if await self._graph.documents.placed([episode], groups):
+            return False
         return not await self._graph.sagas.sagas_of_episodes([episode], groups, [])
+
+    async def _has_evidence(self, copying: Copying, entity: str) -> bool:
+        """Documents are not copied, and neither is what stands in them as evidence."""
+        return (await self._graph.documents.instances(entity, [copying.source], Window(limit=1))).total > 0
 
     async def _commit_removal(
         self,

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.builders import at
+from tests.builders import a_document, a_passage, a_write, an_episode, an_instance, at
 from tests.worlds.staging_world import StagingWorld
 
 from graphiti_pkm.capabilities.curation.requests import FlagForReview, SetConfidence
@@ -184,6 +184,20 @@ async def test_a_move_of_some_leaves_what_others_need(world: StagingWorld) -> No
     assert world.said(STAGING) == ["Anna KNOWS Ben", "Anna LIKES Chess", "Anna LIVES_IN Rome"]
     assert (done.removed.facts, done.removed.episodes, done.removed.entities) == (1, 1, 0)
     assert done.kept == 4  # Ben and Chess, and the two episodes about Anna too
+
+
+async def test_a_move_leaves_documents_and_what_stands_in_them_as_evidence(world: StagingWorld) -> None:
+    text = an_episode("Ben.", group_id=STAGING)
+    part, ben = a_passage(text), entity(world, "Ben", STAGING)
+    document, sections = a_document(text)
+    quote = an_instance(ben, document, part)
+    await world.graph.writer.apply(a_write(text, part, document, *sections, quote), {})
+    done = await world.migrate(moves=True)
+    tables = world.graph.tables
+    assert (done.removed.episodes, done.removed.entities, done.kept) == (4, 3, 2)
+    assert ben.uuid in tables.entities
+    assert text.uuid in tables.episodes
+    assert (list(tables.documents), list(tables.instances)) == ([document.uuid], [quote.uuid])
 
 
 async def test_the_source_keeps_all_of_it_if_the_target_lacks_something(world: StagingWorld) -> None:
