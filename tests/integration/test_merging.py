@@ -27,6 +27,7 @@ from graphiti_pkm.capabilities.projects.requests import CreateEntry, CreateProje
 from graphiti_pkm.capabilities.projects.tools import ENTRIES, PROJECTS
 from graphiti_pkm.capabilities.remember.tools import WRITING
 from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.graphiti_adapter import SqliteDriver
 from graphiti_pkm.settings.loader import Settings
@@ -200,6 +201,27 @@ async def test_words_that_are_forgotten_after_a_merge_are_in_no_file_and_do_not_
         await rebuild(memory)
         assert differences(again, dump(tmp_path)) == []
     assert files_with(tmp_path, words) == []
+
+
+@pytest.mark.parametrize("name", ["Postgres DB", REMOVED])
+async def test_a_name_of_the_entity_that_went_is_forgotten_while_the_other_stays(tmp_path: Path, name: str) -> None:
+    async with open_memory(Settings(data_dir=tmp_path)) as memory:
+        uuids = await begin(memory)
+        assert files_with(tmp_path, name)
+        await merge(memory, uuids)
+        await forget(memory, query=name)
+        before = dump(tmp_path)
+        assert uuids[KEPT] in {one["uuid"] for one in before.of("entity")}
+        await rebuild(memory)
+        assert differences(before, dump(tmp_path)) == []
+        assert files_with(tmp_path, name) == []
+        await unmerge(memory, uuids[REMOVED])
+        again = dump(tmp_path)
+        named = {one["uuid"]: one["name"] for one in again.of("entity")}
+        assert named[uuids[REMOVED]] == (FORGOTTEN if name == REMOVED else REMOVED)
+        await rebuild(memory)
+        assert differences(again, dump(tmp_path)) == []
+    assert files_with(tmp_path, name) == []
 
 
 async def test_a_fact_of_the_pair_that_only_the_archive_has_is_forgotten_with_its_words(tmp_path: Path) -> None:

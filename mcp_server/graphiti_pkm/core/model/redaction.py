@@ -204,7 +204,6 @@ class _Redaction:
         self._entities |= {
             uuid: self._entities[now].model_copy(update=nothing) for uuid, now in former if now in self._entities
         }
-        self._main |= {uuid: self._main[now] for uuid, now in former if now in self._main}
         self._mentions |= {(one, uuid) for uuid, now in former for one, entity in self._mentions if entity == now}
         self._members |= {uuid for uuid, now in former if now in self._members}
         self._metadata |= {uuid for uuid, now in former if now in self._metadata}
