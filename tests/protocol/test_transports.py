@@ -80,6 +80,26 @@ async def test_a_toolsets_header_narrows_list_calls_and_instructions(mode: Mode)
                 await client.list_tools()
 
 
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_toolsets_header_hides_pictures_of_scratch_graphs_with_their_tools(mode: Mode) -> None:
+    settings = HTTP.model_copy(update={"toolsets": ("memory", "reasoning")})
+    world = World(settings)
+    edge = {"source": "a", "target": "b", "relation": "calls", "create_missing": True}
+    picture = "pkm://scratch/default.svg"
+    async with served(settings, world.start) as url:
+        async with connected(f"{url}/mcp", mode) as client:
+            answered(await client.call_tool("add_edge", edge))
+            assert (await client.read_resource(picture)).contents
+        async with connected(f"{url}/mcp", mode, **{"X-MCP-Toolsets": "memory"}) as client:
+            templates = (await client.list_resource_templates()).resource_templates
+            assert {one.name for one in templates} == {"entity", "episode"}
+            with pytest.raises(MCPError, match="not offered here"):
+                await client.read_resource(picture)
+        async with connected(f"{url}/mcp", mode, **{"X-MCP-Toolsets": "reasoning"}) as client:
+            templates = (await client.list_resource_templates()).resource_templates
+            assert "scratch_svg" in {one.name for one in templates}
+
+
 async def test_health_is_alive_whatever_the_database_does_and_ready_tells_whether_it_answers() -> None:
     for is_down, status in ((False, 200), (True, 503)):
         world = World(HTTP)
