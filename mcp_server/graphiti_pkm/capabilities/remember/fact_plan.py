@@ -107,7 +107,7 @@ class FactPlanner:
             is_measure=parsed.is_named,
         ).entity
         pool = self._pool(parsed, source.uuid)
-        parsed = endings.in_known_year(parsed, target.uuid, pool, self._at.reference_time)
+        endings.check_year(parsed, target.uuid, pool, self._at.reference_time)
         replaced = self._replaced(parsed, source.uuid, target.uuid, pool)
         statuses = [*rules.other_statuses(parsed, pool), *goals.with_other_deadline(parsed, target.uuid, pool)]
         first_instant = parsed.valid_at

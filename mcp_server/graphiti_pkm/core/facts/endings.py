@@ -1,7 +1,7 @@
 """When a fact ends whose end a call tells, and which known facts that end belongs to. Pure functions over records."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from typing import TypeAlias
 
@@ -20,6 +20,7 @@ from graphiti_pkm.core.facts.rules import (
 )
 from graphiti_pkm.core.model.date_phrases import DatePeriod
 from graphiti_pkm.core.model.records import HAS_GOAL, Fact
+from graphiti_pkm.errors import InvalidInput
 
 ToldAt: TypeAlias = Callable[[Fact], datetime | None]
 """When the note was written that told the known end of a fact."""
@@ -29,19 +30,25 @@ _WHOLE = "the end of "
 """An end told as this is the end of its period."""
 
 
-def in_known_year(parsed: ParsedFact, target_uuid: str, candidates: Iterable[Fact], note: datetime) -> ParsedFact:
-    """The call with an end whose year it leaves open in the year in which the same is known to have ended.
+def check_year(parsed: ParsedFact, target_uuid: str, candidates: Iterable[Fact], note: datetime) -> None:
+    """Refuse an end without a year of what is known to have ended about when the last such date was.
 
-    What ended this June was there until 30 May, not until the next; what ended years ago may be there again.
+    "Until 30 May" of what ended this June, told in August, may be that May, or a return until the next one; what ended
+    years ago may only be there again.
+
+    Raises:
+        InvalidInput: the year has to be said.
     """
     earlier = parsed.earlier_end
-    if earlier is None:
-        return parsed
     alike = [fact for fact in candidates if _is_alike(parsed, fact, target_uuid) and not fact.voided]
     ends = [fact.invalid_at for fact in alike if fact.invalid_at is not None and fact.invalid_at <= note]
-    if len(ends) < len(alike) or not any(abs(end - earlier.end) < _HALF_A_YEAR for end in ends):
-        return parsed
-    return replace(parsed, invalid_at=earlier.start, end_words=earlier.words, earlier_end=None)
+    if earlier is None or len(ends) < len(alike):
+        return
+    if any(abs(end - earlier) < _HALF_A_YEAR for end in ends):
+        raise InvalidInput(
+            f"facts[{parsed.number}].invalid_at: say the year. The same is known to have ended, so the last such date "
+            "may be meant, or the next one if it has begun again. Nothing was stored."
+        )
 
 
 def placed_end(parsed: ParsedFact, start: datetime | None, note: datetime, zone: tzinfo) -> datetime | None:

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, time, timezone, tzinfo
+from datetime import datetime, time, timedelta, timezone, tzinfo
 from typing import Any
 from uuid import UUID
 
@@ -49,6 +49,7 @@ _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{32}")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _YEARS: Mapping[FactKind, YearChoice] = {"plan": "future", "event": "past", "reading": "past"}
 """Which year to assume for a date without one."""
+_MOST_OF_A_YEAR = timedelta(days=300)
 _BEFORE_NOUN = re.compile(r"(?:HAS|HAVE|HAD|IS|ARE|WAS|WERE|GOT)_(?:(?:A|AN|THE)_)?(?=.)")
 
 
@@ -91,8 +92,8 @@ class ParsedFact:
     """How the start was told, if less precisely than a day."""
     end_words: str | None = None
     end_bound: Bound = None
-    earlier_end: DatePeriod | None = None
-    """Of an end without a year that was read as the next such date: the last one."""
+    earlier_end: datetime | None = None
+    """Of an end without a year that was read as the next such date: the last one, a year before."""
     ends_on_its_day: bool = False
     """Whether the note was written in the period of the end, by the day of the place where it was written."""
     is_status: bool = False
@@ -335,11 +336,11 @@ class _Reader:
             choice = "past" if is_past(relation) else "near" if may_be_past(relation) else None
         return parse_end_phrase(text, self._zone, path, self._reference_time, choice) if text else None
 
-    def _earlier(self, end: DatePeriod | None, text: str | None, path: str, kind: FactKind) -> DatePeriod | None:
+    def _earlier(self, end: DatePeriod | None, text: str | None, path: str, kind: FactKind) -> datetime | None:
         if end is None or text is None or kind != "state":
             return None
         last = parse_end_phrase(text, self._zone, path, self._reference_time, "past")
-        return last.model_copy(update={"words": _words(last)}) if last.start < end.start else None
+        return last.end if end.start - last.start > _MOST_OF_A_YEAR else None
 
     def _is_on(self, date: DatePeriod) -> bool:
         """Whether the day of the note lies in a period."""
