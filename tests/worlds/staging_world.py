@@ -7,8 +7,11 @@ from typing import Any
 
 from tests.worlds.writing_world import WritingWorld, line
 
-from graphiti_pkm.capabilities.curation.assembly import CURATION
+from graphiti_pkm.capabilities.curation.assembly import CURATION, MERGING
+from graphiti_pkm.capabilities.curation.merging import Merging
+from graphiti_pkm.capabilities.curation.requests import FlagForReview, MergeEntities
 from graphiti_pkm.capabilities.curation.reviews import Reviews
+from graphiti_pkm.capabilities.curation.unmerging import Unmerging
 from graphiti_pkm.capabilities.forget.clearing import Clearing
 from graphiti_pkm.capabilities.forget.deleting import Deleting
 from graphiti_pkm.capabilities.forget.models import ForgetResponse
@@ -35,6 +38,9 @@ class StagingWorld(WritingWorld):
         self.comparing = GroupComparing(self.context, groups, stored[0])
         self.migrating = Migrating(self.context, groups, committer, self.comparing, stored)
         self.reviews = Reviews(self.context, groups, stored[0], committer)
+        merges = self.graph.part(MERGING)
+        self.merging = Merging(self.context, groups, stored[0], merges, committer)
+        self.unmerging = Unmerging(self.context, groups, stored[0], merges, committer, self.merging)
         self.forgetting = Forgetting(self.context, groups, committer)
         self.deleting = Deleting(self.context, groups, committer)
         self.clearing = Clearing(self.context, groups, committer)
@@ -79,6 +85,18 @@ class StagingWorld(WritingWorld):
     def said(self, group: str = "default") -> list[str]:
         """What the facts of a group say."""
         return sorted(line(one) for one in self.facts if one.group_id == group)
+
+    async def merge(self, keep: str, remove: str) -> None:
+        """Preview and deed, as if somebody had flagged them."""
+        self.clock.advance(seconds=1)
+        uuids = {"keep_uuid": self.entity(keep).uuid, "remove_uuid": self.entity(remove).uuid}
+        for uuid in uuids.values():
+            self.clock.advance(seconds=1)
+            await self.reviews.flag_for_review(LOCAL, FlagForReview(entity_uuid=uuid, reason="One thing?"))
+        preview = await self.merging.merge_entities(LOCAL, MergeEntities(**uuids, reason="One thing."))
+        request = MergeEntities(**uuids, reason="One thing.", confirm=preview.confirm)
+        self.clock.advance(seconds=1)
+        await self.merging.merge_entities(LOCAL, request)
 
     async def forget(self, **what: Any) -> ForgetResponse:
         self.clock.advance(seconds=1)

@@ -1,7 +1,9 @@
 """Which records a group holds after a series of writes, without their words."""
 
+from collections.abc import Sequence
+
 from graphiti_pkm.core.model.queries import GroupSize
-from graphiti_pkm.core.model.records import Entity, Fact, FactUpdate, WriteIntent
+from graphiti_pkm.core.model.records import Entity, Fact, FactUpdate, Merge, WriteIntent
 
 
 class GroupTally:
@@ -15,6 +17,8 @@ class GroupTally:
         self.facts: dict[str, int] = {}
         """A hash of when it holds, and whether it was corrected or retired."""
         self._ends: dict[str, tuple[str, str]] = {}
+        self._former: dict[str, str] = {}
+        """Entities that were merged, with those that they mean now: whoever writes them again writes nothing."""
 
     @property
     def size(self) -> GroupSize:
@@ -24,8 +28,14 @@ class GroupTally:
     def add(self, intent: WriteIntent) -> None:
         """Apply the next write."""
         own = self._group_id
+        if intent.merge is not None and intent.merge.undoes and intent.merge.is_last:
+            for uuid in (intent.merge.removed_uuid, *intent.merge.former):
+                self._former.pop(uuid, None)
+            self._former |= dict.fromkeys(intent.merge.former, intent.merge.removed_uuid)
         self.episodes.update(one.uuid for one in intent.episodes if one.group_id == own)
-        self.entities.update((one.uuid, _words(one)) for one in intent.entities if one.group_id == own)
+        self.entities.update(
+            (one.uuid, _words(one)) for one in intent.entities if one.group_id == own and one.uuid not in self._former
+        )
         for fact in intent.facts:
             # A fact whose ends are not there is left out.
             if fact.group_id == own and {fact.source_uuid, fact.target_uuid} <= self.entities.keys():
@@ -34,19 +44,49 @@ class GroupTally:
         for update in intent.fact_updates:
             if update.uuid in self.facts:
                 self.facts[update.uuid] = _validity(update)
+        if intent.merge is not None:
+            self._merge(intent.merge)
         gone = intent.deletions
         if own in gone.groups:
             self.episodes.clear()
             self.entities.clear()
+            self._former.clear()
             self._lose(list(self.facts))
         self._lose((*gone.facts, *(intent.forgets.facts if intent.forgets else ())))
         self.episodes.difference_update(gone.episodes)
-        if gone.entities:
-            for uuid in gone.entities:
-                self.entities.pop(uuid, None)
-            self._lose([uuid for uuid, ends in self._ends.items() if not set(ends) <= self.entities.keys()])
+        self._lose_entities(gone.entities)
 
-    def _lose(self, facts: "tuple[str, ...] | list[str]") -> None:
+    def _merge(self, merge: Merge) -> None:
+        """A part of a merge, or of its undoing; without both entities it is void."""
+        if not {merge.kept_uuid, merge.removed_uuid} <= self.entities.keys():
+            return
+        before, after = merge.removed_uuid, merge.kept_uuid
+        if merge.undoes:
+            before, after = after, before
+        for place, uuids in enumerate((merge.moved.sources, merge.moved.targets)):
+            for uuid in uuids:
+                ends = list(self._ends.get(uuid, ("", "")))
+                if ends[place] == before:
+                    ends[place] = after
+                    self._ends[uuid] = (ends[0], ends[1])
+        if merge.undoes:
+            return
+        self._lose(merge.facts)
+        if merge.is_last:
+            self._former = {one: after if now == before else now for one, now in self._former.items()}
+            self._lose_entities((before,))
+            self._former[before] = after
+
+    def _lose_entities(self, uuids: Sequence[str]) -> None:
+        """With their facts."""
+        if not uuids:
+            return
+        for uuid in uuids:
+            self.entities.pop(uuid, None)
+        self._former = {one: now for one, now in self._former.items() if now not in uuids}
+        self._lose([uuid for uuid, ends in self._ends.items() if not set(ends) <= self.entities.keys()])
+
+    def _lose(self, facts: Sequence[str]) -> None:
         for uuid in facts:
             self.facts.pop(uuid, None)
             self._ends.pop(uuid, None)
