@@ -12,6 +12,8 @@ from tests.neo4j_server import Neo4jAddress, empty
 from tests.storm.dump import differences, dump
 
 from graphiti_pkm.bootstrap import Memory, open_memory
+from graphiti_pkm.capabilities.curation.requests import AdjustBias, FlagForReview, MergeEntities, UnmergeEntities
+from graphiti_pkm.capabilities.curation.tools import FITNESS, MERGING, REVIEWS, UNMERGING
 from graphiti_pkm.capabilities.explore.requests import GetFactSources
 from graphiti_pkm.capabilities.explore.tools import WORDS
 from graphiti_pkm.capabilities.forget.models import ForgetResponse
@@ -24,6 +26,7 @@ from graphiti_pkm.capabilities.sources.ingesting import Given, Ingested
 from graphiti_pkm.capabilities.sources.models import EvidenceView
 from graphiti_pkm.capabilities.sources.requests import AddEvidence, GetEntitySources
 from graphiti_pkm.capabilities.sources.tools import EVIDENCE, INGESTING
+from graphiti_pkm.capabilities.staging.capability import SNAPSHOTS
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.core.model.requests import AddMemory
@@ -107,6 +110,46 @@ async def opened(data_dir: Path, neo4j: Neo4jAddress | None = None) -> AsyncIter
         )
     async with open_memory(settings) as memory:
         yield memory
+
+
+async def test_documents_quotes_and_merges_come_back_from_a_snapshot_and_a_rebuild(tmp_path: Path) -> None:
+    """What several capabilities wrote is one history: every table is compared, after each way to make it again."""
+    data_dir, root = tmp_path / "data", tmp_path / "files"
+    async with open_memory(Settings(data_dir=data_dir), replays=False) as memory:
+        await memory.reembedding.agree()
+        await memory.reembedding.agree_on_graph()
+        await begin(memory, root)
+        summary = "A store of rows with transactions and an optimizer."
+        named = [{"name": name, "type": "Tool", "summary": summary} for name in ("Postgres DB", "The Postgres DB")]
+        request = AddMemory.model_validate({"episode_body": "A store.", "entities": named})
+        kept, gone = (one.uuid for one in (await memory.services[WRITING].add_memory(LOCAL, request)).entities)
+        for uuid, quote, paragraph in ((kept, "It is small 🎈.", 2), (gone, "One file holds it all.", 4)):
+            quoted = AddEvidence(entity_uuid=uuid, quote=quote, document="guide", paragraph=paragraph)
+            await memory.services[EVIDENCE].add_evidence(LOCAL, quoted)
+        for uuid, bias in ((kept, 0.25), (gone, -0.25)):
+            asked = AdjustBias(entity_uuid=uuid, bias=bias, reason="As it proved.")
+            await memory.services[FITNESS].adjust_bias(LOCAL, asked)
+        await memory.services[REVIEWS].flag_for_review(LOCAL, FlagForReview(entity_uuid=gone, reason="One store?"))
+        merge = MergeEntities(keep_uuid=kept, remove_uuid=gone, reason="One store.")
+        preview = await memory.services[MERGING].merge_entities(LOCAL, merge)
+        confirmed = merge.model_copy(update={"confirm": preview.confirm})
+        await memory.services[MERGING].merge_entities(LOCAL, confirmed)
+        while await memory.jobs.run_once():
+            pass
+        assert len(await sources(memory, gone)) == 2
+        before = dump(data_dir)
+        await memory.services[SNAPSHOTS].take(LOCAL, None, "one")
+        await ingest(memory, root, guide=GUIDE.replace("One file", "A single file"))
+        assert differences(before, dump(data_dir)) != []
+        await memory.services[SNAPSHOTS].restore(LOCAL, None, "one", confirm=True)
+        while await memory.jobs.run_once():
+            pass
+        assert differences(before, dump(data_dir)) == []
+        await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
+        assert differences(before, dump(data_dir)) == []
+        undo = UnmergeEntities(remove_uuid=gone, reason="Two stores.")
+        await memory.services[UNMERGING].unmerge_entities(LOCAL, undo)
+        assert [one.quote for one in await sources(memory, gone)] == ["One file holds it all."]
 
 
 async def check(memory: Memory, root: Path) -> None:
