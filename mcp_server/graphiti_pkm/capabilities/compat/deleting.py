@@ -210,8 +210,7 @@ class ClassicDeleting:
             window = Window(limit=_PAGE, after=page.keys[-1])
 
     async def _delete(self, caller: Caller, group_id: str, find: Find) -> Gone:
-        if caller.read_only:
-            raise NotAllowed(f"{_NOTHING} This connection may only read.")
+        caller.must_write(_NOTHING)
         try:
             async with self._context.locks.hold(group_id):
                 await self._committer.catch_up(group_id)

@@ -69,7 +69,7 @@ from graphiti_pkm.core.model.requests import ME
 from graphiti_pkm.core.reading.candidates import Candidates
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.embedding.write_vectors import embed_by_text
-from graphiti_pkm.errors import InvalidInput, NotAllowed, TooLarge, Unavailable, WriteFailed
+from graphiti_pkm.errors import InvalidInput, TooLarge, Unavailable, WriteFailed
 from graphiti_pkm.storage.commit import Committer
 
 _MOST_SENTENCES = 5_000
@@ -225,8 +225,7 @@ class ClassicWriting:
 
         Raises InvalidInput, TooLarge: nothing was stored. WriteFailed: nothing was stored; it may be sent again.
         """
-        if caller.read_only:
-            raise NotAllowed(f"This connection may only read. {_NOTHING}")
+        caller.must_write(_NOTHING)
         _check(sent)
         refuse_me(caller, group_id, map(normalise_name, sent.names))
         try:

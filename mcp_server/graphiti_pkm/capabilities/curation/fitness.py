@@ -11,7 +11,6 @@ from graphiti_pkm.core.model.fitness import NO_FITNESS
 from graphiti_pkm.core.model.records import Quality
 from graphiti_pkm.core.model.times import iso
 from graphiti_pkm.core.reading.views import clipped
-from graphiti_pkm.errors import NotAllowed
 
 _NAME = 200
 _DECIMALS = 3
@@ -56,8 +55,7 @@ class FitnessTools(Said):
 
     async def mark_useful(self, caller: Caller, request: MarkUseful) -> UsefulResponse:
         """Count a fact as useful once more. Raises InvalidInput, NotFound, NotAllowed: nothing was counted."""
-        if caller.read_only:
-            raise NotAllowed("This connection may only read. Nothing was counted.")
+        caller.must_write("Nothing was counted.")
         visible = await self._groups.visible(caller)
         uuid = await resolve_within(self._graph, visible, "fact", request.fact_uuid)
         found = await self._graph.records.get_facts([uuid], visible)

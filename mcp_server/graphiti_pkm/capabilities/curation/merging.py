@@ -35,7 +35,7 @@ from graphiti_pkm.core.reading.confirmation import confirmation, is_confirmed
 from graphiti_pkm.core.reading.reader import Reader
 from graphiti_pkm.core.reading.views import clipped
 from graphiti_pkm.core.waiting import in_thread
-from graphiti_pkm.errors import ConflictingContent, InvalidInput, NotAllowed, Unavailable
+from graphiti_pkm.errors import ConflictingContent, InvalidInput, Unavailable
 from graphiti_pkm.storage.commit import Committer
 
 _log = logging.getLogger(__name__)
@@ -119,7 +119,7 @@ class Merging(Reader):
             ConflictingContent: one of them has changed since the preview; nothing was changed.
             Unavailable: there is no embedding model that answers; nothing was changed.
         """
-        refuse_readers(caller)
+        caller.must_write("Nothing was changed.")
         reason = said("reason", request.reason)
         pair = await self._pair(*await self._asked(caller, request))
         await self._check(pair)
@@ -441,9 +441,3 @@ def _conflict() -> ConflictingContent:
         "confirm is not valid, because one of the entities has changed since that preview. Call "
         "merge_entities without confirm and look again."
     )
-
-
-def refuse_readers(caller: Caller) -> None:
-    """Raise NotAllowed for a connection that may only read."""
-    if caller.read_only:
-        raise NotAllowed("This connection may only read. Nothing was changed.")

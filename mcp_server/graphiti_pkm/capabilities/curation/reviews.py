@@ -20,7 +20,7 @@ from graphiti_pkm.core.model.times import iso
 from graphiti_pkm.core.reading.paging import FLAGGED, budget, fit
 from graphiti_pkm.core.reading.reader import Reader
 from graphiti_pkm.core.reading.views import clipped, item_sizes
-from graphiti_pkm.errors import InvalidInput, NotAllowed
+from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.storage.commit import Committer
 
 _NAME = 200
@@ -49,8 +49,7 @@ class Said(Reader):
 
     async def _changed(self, caller: Caller, entity_uuid: str, change: Change) -> Changed:
         """Change what is said of an entity; what is the same afterwards is not written. Raises NotFound, NotAllowed."""
-        if caller.read_only:
-            raise NotAllowed("This connection may only read. Nothing was changed.")
+        caller.must_write("Nothing was changed.")
         anchor = await self._anchor(caller, entity_uuid, None)
         if anchor.entity is None:
             raise unknown("entity", anchor.asked)

@@ -21,7 +21,7 @@ from graphiti_pkm.core.reading.paging import Key
 from graphiti_pkm.core.reading.reader import Reader, Start
 from graphiti_pkm.core.reading.views import clipped
 from graphiti_pkm.core.waiting import in_thread
-from graphiti_pkm.errors import InvalidInput, NotAllowed, Unavailable
+from graphiti_pkm.errors import InvalidInput, Unavailable
 from graphiti_pkm.storage.commit import Committer
 
 REASON = "May be the same as another entity."
@@ -61,8 +61,7 @@ class Similar(Reader):
             InvalidInput, NotFound: nothing was changed.
             Unavailable: there is no embedding model that answers; nothing was changed.
         """
-        if caller.read_only:
-            raise NotAllowed("This connection may only read. Nothing was changed.")
+        caller.must_write("Nothing was changed.")
         if request.entity_uuid is not None:
             return await self._of_one(caller, request, request.entity_uuid)
         group = self._groups.one(caller, request.group_id)

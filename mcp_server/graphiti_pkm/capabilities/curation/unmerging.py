@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from uuid import uuid4
 
 from graphiti_pkm.capabilities.curation import merge_plan
-from graphiti_pkm.capabilities.curation.merging import MOST_MERGES, Merging, refuse_readers, shown_entity
+from graphiti_pkm.capabilities.curation.merging import MOST_MERGES, Merging, shown_entity
 from graphiti_pkm.capabilities.curation.models import MergeResponse
 from graphiti_pkm.capabilities.curation.ports import GraphCuration, GraphMerging
 from graphiti_pkm.capabilities.curation.requests import UnmergeEntities
@@ -69,7 +69,7 @@ class Unmerging:
 
         Raises InvalidInput, NotFound: it was not merged, or another merge has to be undone first.
         """
-        refuse_readers(caller)
+        caller.must_write("Nothing was changed.")
         reason = said("reason", request.reason)
         visible = await self._groups.visible(caller)
         uuid = await resolve_within(self._graph, visible, "entity", request.remove_uuid)

@@ -16,7 +16,7 @@ from graphiti_pkm.core.model.records import Deletions, EraseJob, Forgetting, Wri
 from graphiti_pkm.core.reading.confirmation import confirmation, is_confirmed
 from graphiti_pkm.core.reading.reader import GroupIds
 from graphiti_pkm.core.reading.views import size_in_words
-from graphiti_pkm.errors import InvalidInput, NotAllowed
+from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.storage.commit import Committer
 from graphiti_pkm.storage.erasing import Erasing
 
@@ -41,8 +41,7 @@ class Clearing:
             InvalidInput: no group is named by an empty list, or the token fits something else; nothing was cleared.
             NotAllowed: the caller may only read.
         """
-        if caller.read_only:
-            raise NotAllowed("Nothing was cleared: this connection may only read.")
+        caller.must_write("Nothing was cleared.")
         wanted = self._wanted(caller, request.group_ids)
         if request.confirm is None:
             sizes = await self._sizes(wanted)

@@ -40,7 +40,6 @@ from graphiti_pkm.core.model.records import (
 from graphiti_pkm.core.reading.views import clipped
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.embedding.write_vectors import embed_by_text
-from graphiti_pkm.errors import NotAllowed
 from graphiti_pkm.storage.commit import Committer
 from graphiti_pkm.storage.erasing import Erasing
 
@@ -289,8 +288,7 @@ class Deleting:
         return tuple(change_of(str(uuid4()), fact, "deleted", now, caller=caller.principal) for fact in facts)
 
     async def _writable(self, caller: Caller) -> tuple[str, ...]:
-        if caller.read_only:
-            raise NotAllowed("Nothing was deleted: this connection may only read.")
+        caller.must_write("Nothing was deleted.")
         return await self._groups.visible(caller)
 
     async def _episode(self, uuid: str, group_ids: Sequence[str]) -> Episode:

@@ -34,7 +34,7 @@ from graphiti_pkm.core.ports.graph import RecordKind
 from graphiti_pkm.core.reading.confirmation import confirmation, is_confirmed
 from graphiti_pkm.core.reading.views import Views, clipped
 from graphiti_pkm.core.waiting import in_thread
-from graphiti_pkm.errors import InvalidInput, NotAllowed
+from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.storage.commit import Committer
 from graphiti_pkm.storage.erasing import Erasing
 
@@ -84,8 +84,7 @@ class Forgetting:
             NotFound: it is not there.
             WritePending: it is journalled and the graph gets it later.
         """
-        if caller.read_only:
-            raise NotAllowed("Nothing was forgotten: this connection may only read.")
+        caller.must_write("Nothing was forgotten.")
         named = {
             "entity": request.entity_uuid,
             "fact": request.fact_uuid,

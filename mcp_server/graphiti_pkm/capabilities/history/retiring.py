@@ -28,7 +28,7 @@ from graphiti_pkm.core.model.request_checks import check_text
 from graphiti_pkm.core.model.times import show_time
 from graphiti_pkm.core.reading.dependents import DependentsReader
 from graphiti_pkm.core.reading.views import Views
-from graphiti_pkm.errors import InvalidInput, NotAllowed, NotFound
+from graphiti_pkm.errors import InvalidInput, NotFound
 from graphiti_pkm.storage.commit import Committer
 
 _MAX_REASON = 500
@@ -171,8 +171,7 @@ class Retiring:
 
     async def _checked(self, caller: Caller, reason: str) -> tuple[str, tuple[str, ...]]:
         """The reason as stored, and the groups the caller may change."""
-        if caller.read_only:
-            raise NotAllowed("Nothing was changed: this connection may only read.")
+        caller.must_write("Nothing was changed.")
         check_text(reason, "reason")
         said = " ".join(reason.split())
         if not said or len(said) > _MAX_REASON:

@@ -45,7 +45,7 @@ from graphiti_pkm.core.ports.graph import RecordKind
 from graphiti_pkm.core.reading.views import Views
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.embedding.write_vectors import embed_by_text
-from graphiti_pkm.errors import InvalidInput, NotAllowed
+from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.storage.commit import Committer
 
 _MOST_NAMES = 1_000
@@ -83,8 +83,7 @@ class Updating:
             InvalidInput: something of it cannot be; nothing was changed.
             NotFound: a uuid names no entity or episode of the entity's group.
         """
-        if caller.read_only:
-            raise NotAllowed("Nothing was changed: this connection may only read.")
+        caller.must_write("Nothing was changed.")
         for name, given in request.model_dump(exclude_none=True).items():
             for text in given if isinstance(given, list) else [given]:
                 check_text(text, name)

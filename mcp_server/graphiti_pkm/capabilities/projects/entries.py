@@ -22,7 +22,7 @@ from graphiti_pkm.core.progress import Progress, no_progress
 from graphiti_pkm.core.reading.candidates import checked_text
 from graphiti_pkm.core.reading.paging import CONTENT, ENTRIES, budget, clip_json, fit
 from graphiti_pkm.core.reading.views import clipped, item_sizes
-from graphiti_pkm.errors import InvalidInput, NotAllowed, NotFound
+from graphiti_pkm.errors import InvalidInput, NotFound
 
 _NAME = 200
 _CANDIDATES = 5
@@ -48,8 +48,7 @@ class Entries(ProjectLookups):
         self, caller: Caller, request: CreateEntry, progress: Progress = no_progress
     ) -> EntryResponse:
         """Store a text as ``add_memory`` does, in a project or alone. Raises as ``add_memory``, and NotFound."""
-        if caller.read_only:
-            raise NotAllowed("This connection may only read. Nothing was stored.")
+        caller.must_write("Nothing was stored.")
         if not request.content.strip():
             raise InvalidInput("content is blank; send the text. Nothing was stored.")
         metadata = read_metadata(request.metadata)

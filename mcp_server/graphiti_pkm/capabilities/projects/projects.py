@@ -25,14 +25,13 @@ from graphiti_pkm.core.model.times import iso
 from graphiti_pkm.core.reading.candidates import checked_text
 from graphiti_pkm.core.reading.paging import PROJECTS, budget, fit
 from graphiti_pkm.core.reading.views import clipped, item_sizes
-from graphiti_pkm.errors import InvalidInput, NotAllowed, NotFound
+from graphiti_pkm.errors import InvalidInput, NotFound
 from graphiti_pkm.storage.commit import Committer
 
 SOURCE = "projects"
 """Where the episodes come from that say what a project is and how it stands."""
 _NAME = 200
 _DESCRIPTION = 2_000
-_READ_ONLY = "This connection may only read. Nothing was stored."
 
 
 class _ExistsError(Exception):
@@ -54,8 +53,7 @@ class Projects(ProjectLookups):
 
         Raises InvalidInput: something else has the name, or the metadata do not do; nothing was stored.
         """
-        if caller.read_only:
-            raise NotAllowed(_READ_ONLY)
+        caller.must_write("Nothing was stored.")
         name = display_name(checked_text("name", request.name))
         if not name:
             raise InvalidInput("name is blank; give the project a name. Nothing was stored.")
@@ -104,8 +102,7 @@ class Projects(ProjectLookups):
             InvalidInput: nothing is given, or something of it cannot be; nothing was changed.
             NotFound: no such project, or no such entity to pin; nothing was changed.
         """
-        if caller.read_only:
-            raise NotAllowed(_READ_ONLY)
+        caller.must_write("Nothing was stored.")
         metadata = None if request.metadata is None else read_metadata(request.metadata)
         row = await self._project(caller, request.project, request.group_id)
         group, uuid = row.project.group_id, row.project.uuid

@@ -45,7 +45,7 @@ from graphiti_pkm.core.reading.receipts import Receipts, in_words
 from graphiti_pkm.core.reading.snapshot import LONG_TEXT, Snapshot, SnapshotReader, is_long
 from graphiti_pkm.core.waiting import in_thread, in_thread_if
 from graphiti_pkm.embedding.write_vectors import embed_by_text, why_no_vectors
-from graphiti_pkm.errors import ConflictingContent, NotAllowed, PkmError, Unavailable, WriteFailed
+from graphiti_pkm.errors import ConflictingContent, PkmError, Unavailable, WriteFailed
 from graphiti_pkm.storage.commit import Committer
 
 _UUID_BYTES = 16
@@ -128,8 +128,7 @@ class Writing:
         Raises InvalidInput: nothing was stored. ConflictingContent: the uuid was used for other content. WriteFailed:
         nothing was stored; it may be sent again. WritePending: it is journalled and must not be sent again.
         """
-        if caller.read_only:
-            raise NotAllowed("This connection may only read. Nothing was stored.")
+        caller.must_write("Nothing was stored.")
         group_id = self._groups.one(caller, request.group_id)
         person = self._persons.called(caller, group_id)
         now, zone = self._context.now(), self._context.settings.zone

@@ -12,7 +12,7 @@ from graphiti_pkm.core.model.records import Entity
 from graphiti_pkm.core.model.requests import AddMemory, FactInput
 from graphiti_pkm.core.reading.reader import Reader
 from graphiti_pkm.core.reading.views import clipped
-from graphiti_pkm.errors import InvalidInput, NotAllowed, Unavailable
+from graphiti_pkm.errors import InvalidInput, Unavailable
 
 _LONGEST_FACT = 2_000
 _NAME = 200
@@ -32,8 +32,7 @@ class Triplets(Reader):
             InvalidInput: a name, the relation or the sentence does not do, or the uuids do not fit; nothing stored.
             NotFound: a uuid names no entity; nothing was stored.
         """
-        if caller.read_only:
-            raise NotAllowed("This connection may only read. Nothing was stored.")
+        caller.must_write("Nothing was stored.")
         _check(
             source_node_name=request.source_node_name,
             target_node_name=request.target_node_name,

@@ -25,7 +25,7 @@ from graphiti_pkm.core.model.request_checks import check_text
 from graphiti_pkm.core.ports.extraction import ExtractionQueue
 from graphiti_pkm.core.progress import Progress, no_progress
 from graphiti_pkm.core.reading.receipts import Receipts
-from graphiti_pkm.errors import ConfigurationError, InvalidInput, ModelRefused, NotAllowed, NotFound
+from graphiti_pkm.errors import ConfigurationError, InvalidInput, ModelRefused, NotFound
 
 LONGEST_WAIT = 45.0
 _FRESH = timedelta(hours=1)
@@ -70,7 +70,7 @@ class SummaryService:
             NotFound: no saga of the group has this name.
             ModelRefused: the job failed; what was paid for is kept.
         """
-        self._must_write(caller)
+        caller.must_write("Nothing was changed.")
         group = self._groups.one(caller, request.group_id)
         check_text(request.saga_name, "saga_name")
         name = display_name(request.saga_name)
@@ -96,7 +96,7 @@ class SummaryService:
         self, caller: Caller, request: BuildCommunities, progress: Progress = no_progress
     ) -> BuildCommunitiesResponse:
         """The groups' communities, all built again. Raises as ``summarize_saga``."""
-        self._must_write(caller)
+        caller.must_write("Nothing was changed.")
         if request.group_ids is not None and not request.group_ids:
             raise InvalidInput("group_ids is empty. Name the groups; get_status lists them. Nothing was stored.")
         wanted = self._groups.searched(caller, request.group_ids)
@@ -141,10 +141,6 @@ class SummaryService:
         until = max(now, await self._graph.facts.newest_record([group_id]) or now)
         since = ChangeFilter(group_ids=(group_id,), recorded_until=until, since=latest.queued_at)
         return not (await self._changes.changes(since, Window(limit=1))).changes
-
-    def _must_write(self, caller: Caller) -> None:
-        if caller.read_only:
-            raise NotAllowed("Nothing was changed: this connection may only read.")
 
     async def _done(
         self, group_id: str, task: Literal["saga", "communities"], subject: str, seconds: float, progress: Progress

@@ -42,8 +42,7 @@ class ScratchSaving:
             TooLarge: the caller's saved graphs would be too large; nothing was saved.
             NotAllowed: the caller may only read.
         """
-        if caller.read_only:
-            raise NotAllowed("Nothing was saved: this connection may only read.")
+        caller.must_write("Nothing was saved.")
         called = checked_name(request.graph) if request.name is None else checked_name(request.name, "name")
         async with self._graphs.reading(caller, request.graph) as opened:
             content = await in_thread(opened.graph.content)

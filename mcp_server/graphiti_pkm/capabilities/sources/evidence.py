@@ -23,7 +23,7 @@ from graphiti_pkm.core.reading.paging import EVIDENCE, budget, fit
 from graphiti_pkm.core.reading.reader import Reader
 from graphiti_pkm.core.reading.views import clipped, item_sizes
 from graphiti_pkm.core.waiting import in_thread
-from graphiti_pkm.errors import InvalidInput, NotAllowed, NotFound
+from graphiti_pkm.errors import InvalidInput, NotFound
 from graphiti_pkm.storage.commit import Committer
 
 _NAME = 200
@@ -44,8 +44,7 @@ class Evidence(Reader):
 
     async def add_evidence(self, caller: Caller, request: AddEvidence) -> EvidenceResponse:
         """Raises InvalidInput, NotFound: nothing was stored."""
-        if caller.read_only:
-            raise NotAllowed("This connection may only read. Nothing was stored.")
+        caller.must_write("Nothing was stored.")
         check_text(request.quote, "quote")
         anchor = await self._anchor(caller, request.entity_uuid, None)
         if anchor.entity is None:

@@ -32,7 +32,7 @@ from graphiti_pkm.core.model.records import (
 from graphiti_pkm.core.model.request_checks import check_text
 from graphiti_pkm.core.model.times import parse_instant
 from graphiti_pkm.core.waiting import in_thread
-from graphiti_pkm.errors import InvalidInput, NotAllowed, PkmError, Unavailable
+from graphiti_pkm.errors import InvalidInput, PkmError, Unavailable
 from graphiti_pkm.storage.commit import Committer
 
 _BATCH = 1_000
@@ -122,8 +122,7 @@ class Ingesting:
         Raises:
             InvalidInput: a name is blank, too long or given twice; nothing was read.
         """
-        if caller.read_only:
-            raise NotAllowed("This connection may only read. Nothing was stored.")
+        caller.must_write("Nothing was stored.")
         group = self._groups.one(caller, group_id)
         _check_names(files)
         batch: list[tuple[_Read, list[str]]] = []

@@ -71,6 +71,11 @@ class Caller(Record):
         """Whether the caller has at least this tier."""
         return TIERS.index(self.tier) >= TIERS.index(tier)
 
+    def must_write(self, not_done: str) -> None:
+        """Raise NotAllowed for a caller that may only read; ``not_done`` says what it kept from happening."""
+        if self.read_only:
+            raise NotAllowed(f"This connection may only read. {not_done}")
+
     def origin(self, source_type: SourceType = "conversation") -> Origin:
         """Of the records that a call of this caller makes."""
         return Origin(created_by=self.principal, token=self.token, source_type=source_type)

@@ -26,7 +26,7 @@ from graphiti_pkm.core.model.records import Entity
 from graphiti_pkm.core.model.requests import ME, AddMemory
 from graphiti_pkm.core.model.scratch_marks import MEMORY_GROUP, MEMORY_UUID, SENTENCE
 from graphiti_pkm.core.waiting import in_thread
-from graphiti_pkm.errors import InvalidInput, NotAllowed, PkmError
+from graphiti_pkm.errors import InvalidInput, PkmError
 
 MOST_COMMITTED = 500
 """The most nodes, and the most edges, of one commit, as for one add_memory call."""
@@ -64,8 +64,7 @@ class ScratchCommit:
             NotAllowed: the caller may only read, or may not write to this group.
             WriteFailed, WritePending: as ``add_memory``.
         """
-        if caller.read_only:
-            raise NotAllowed("This connection may only read. Nothing was written.")
+        caller.must_write("Nothing was written.")
         name, group = checked_name(request.graph), self._groups.one(caller, request.group_id)
         public, asked = self._groups.name_for(caller, group), request.model_copy(update={"graph": name})
         async with self._graphs.reading(caller, name) as opened:
