@@ -6,7 +6,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
 from tests.protocol.access import Doors, a_world
 from tests.protocol.serving import connected, served
-from tests.protocol.support import Mode, World, answered
+from tests.protocol.support import EVERYTHING, Mode, World, answered
 
 from graphiti_pkm.server.tools.resources import ENTITY, EPISODE
 
@@ -75,6 +75,14 @@ async def test_what_nobody_can_know_is_offered_nothing_and_what_is_not_there_is_
     ):
         with pytest.raises(MCPError, match=said.replace("{", r"\{")):
             await client.complete(ref, {"name": "name", "value": ""})
+
+
+async def test_every_template_that_is_listed_can_be_completed() -> None:
+    async with World(EVERYTHING).connect() as client:
+        templates = [one.uri_template for one in (await client.list_resource_templates()).resource_templates]
+        assert set(templates) > {ENTITY, EPISODE}
+        for uri in templates:
+            assert await offered(client, ResourceTemplateReference(uri=uri), "graph", "") == []
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])

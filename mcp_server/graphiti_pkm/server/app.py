@@ -108,7 +108,7 @@ class MemoryServer(MCPServer[Backend]):
         for prompt in build_prompts(names):
             self.add_prompt(prompt)
         add_resources(self, read_only_caller=settings.read_only)
-        completions = Completions(self._prompts_of, read_only_caller=settings.read_only)
+        completions = Completions(self._prompts_of, self._templates_of, read_only_caller=settings.read_only)
         self._lowlevel_server.add_request_handler(METHOD, CompleteRequestParams, completions)
         if has_pictures:
             add_pictures(self, self._built[DRAWING.name], self._offers_pictures)
@@ -183,6 +183,12 @@ class MemoryServer(MCPServer[Backend]):
     def _offered(self, request: Any) -> Sequence[ToolSpec]:
         header = request.headers.get(TOOLSETS_HEADER) if request is not None else None
         return self.tools if header is None else narrowed(self.tools, header)
+
+    def _templates_of(self, request: Any) -> list[str]:
+        """The resource templates that a request may use."""
+        known = [one.uri_template for one in self._resource_manager.list_templates()]
+        hidden = () if self._offers_pictures(request) else SCRATCH.values()
+        return [one for one in known if one not in hidden]
 
     def _offers_pictures(self, request: Any) -> bool:
         try:

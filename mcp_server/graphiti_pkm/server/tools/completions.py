@@ -44,9 +44,16 @@ _OF_TEMPLATES: Mapping[str, Mapping[str, Source]] = {ENTITY: {"uuid": _entity}, 
 class Completions:
     """Answers ``completion/complete``. What is offered is only what the caller may see."""
 
-    def __init__(self, prompts_of: Callable[[Any], Collection[str]], *, read_only_caller: bool) -> None:
-        """``prompts_of``: the names of the prompts that a request is offered."""
+    def __init__(
+        self,
+        prompts_of: Callable[[Any], Collection[str]],
+        templates_of: Callable[[Any], Collection[str]],
+        *,
+        read_only_caller: bool,
+    ) -> None:
+        """``prompts_of``: the names of the prompts that a request is offered; ``templates_of``: its templates."""
         self._prompts_of = prompts_of
+        self._templates_of = templates_of
         self._read_only_caller = read_only_caller
 
     async def __call__(self, ctx: ServerRequestContext[Backend, Any], params: CompleteRequestParams) -> CompleteResult:
@@ -74,7 +81,8 @@ class Completions:
             named, what = params.ref.name, "prompt"
             known = {name: _OF_PROMPTS[name] for name in self._prompts_of(request)}
         else:
-            named, what, known = params.ref.uri, "resource template", dict(_OF_TEMPLATES)
+            named, what = params.ref.uri, "resource template"
+            known = {uri: _OF_TEMPLATES.get(uri, {}) for uri in self._templates_of(request)}
         if named not in known:
             raise InvalidInput(f"No such {what}. There are: {', '.join(known)}.")
         return known[named].get(params.argument.name)
