@@ -83,7 +83,7 @@ async def test_two_users_keep_decisions_together_and_neither_sees_the_others_jou
                     found = text(await client.call_tool(tool, {"query": DIARY[other], "group_ids": groups}))
                     assert "Zanzibar" not in found.replace(DIARY[user], ""), tool
                     assert "Quarkstadt" not in found.replace(DIARY[user], ""), tool
-            assert (await call(client, "get_status"))["shared"] == {"team/GROUP": "contributor"}
+            assert (await call(client, "get_status"))["shared"] == {"team/*": "contributor"}
         uuid = (await call(anna, "get_episodes", group_ids=GROUP))["episodes"][0]["uuid"]
         asked = {"group_ids": GROUP}
         stranger = error_of(await carl.call_tool("get_episodes", asked))

@@ -84,7 +84,7 @@ async def test_a_token_does_no_more_there_than_its_own_tier(team: Team) -> None:
         assert answered(await anna.call_tool("get_episodes", {"group_ids": GROUP}))["total"] == 0
         refused = await anna.call_tool("add_memory", NOTE)
         assert "needs a token of tier contributor" in error_of(refused)
-        assert answered(await anna.call_tool("get_status", {}))["shared"] == {"team/GROUP": "reader"}
+        assert answered(await anna.call_tool("get_status", {}))["shared"] == {"team/*": "reader"}
 
 
 async def test_no_default_leads_there_and_the_answers_name_it_whole(team: Team) -> None:
@@ -111,7 +111,7 @@ async def test_no_default_leads_there_and_the_answers_name_it_whole(team: Team) 
         assert {one["group_id"] for one in both["episodes"]} == {GROUP, "default"}
         status = answered(await anna.call_tool("get_status", {}))
         assert set(status["groups"]) == {GROUP, "default"}
-        assert status["shared"] == {"team/GROUP": "curator"}
+        assert status["shared"] == {"team/*": "curator"}
         triplet = {"source_node_name": "", "edge_name": "IN", "fact": "It is there.", "target_node_name": "park"}
         for name, arguments in (
             ("add_triplet", {**triplet, "source_node_uuid": records.entity, "source_node_name": "x"}),

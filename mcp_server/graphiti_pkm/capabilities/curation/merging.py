@@ -14,6 +14,7 @@ from graphiti_pkm.capabilities.curation.requests import MergeEntities
 from graphiti_pkm.capabilities.curation.reviews import said
 from graphiti_pkm.capabilities.curation.similar import DECIMALS, REASON, similarity
 from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts.rules import known_from
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import resolve_within, unknown
 from graphiti_pkm.core.model.access import Caller
@@ -31,6 +32,7 @@ from graphiti_pkm.core.model.records import (
     WriteKind,
     in_order,
 )
+from graphiti_pkm.core.model.times import iso
 from graphiti_pkm.core.reading.confirmation import confirmation, is_confirmed
 from graphiti_pkm.core.reading.reader import Reader
 from graphiti_pkm.core.reading.views import clipped
@@ -422,12 +424,16 @@ class Merging(Reader):
         return f"{fact.uuid[:_UUID]} {clipped(self._views.sentence(fact), _TEXT)}"
 
     def _attention(self, one: Fact, other: Fact) -> Attention:
-        call = json.dumps({"fact_uuid": one.uuid, "reason": "merged"}, separators=(",", ":"))
+        """The call ends the one that holds for longer, when the other begins."""
+        older, newer = sorted((one, other), key=lambda fact: (known_from(fact) or fact.created_at, fact.created_at))
+        ending = {"fact_uuid": older.uuid, "reason": "merged"}
+        if newer.valid_at is not None:
+            ending["invalid_at"] = iso(newer.valid_at)
         return Attention(
             what="possible_conflict",
             detail="current facts of both that may contradict each other",
-            candidates=[self._line(one), self._line(other)],
-            call=f"If one ended (else put in the other uuid): retire_fact {call}",
+            candidates=[self._line(older), self._line(newer)],
+            call=f"If {older.uuid[:_UUID]} ended: retire_fact {json.dumps(ending, separators=(',', ':'))}",
         )
 
 

@@ -21,7 +21,7 @@ class StatusResponse(Answer):
     groups: dict[str, str] = Field(default_factory=dict)
     """Public group name to what it holds."""
     shared: dict[str, str] | None = None
-    """Groups of shared memories, as tools name them, to the caller's tier there; GROUP stands for any."""
+    """Groups of shared memories, as tools name them, to the caller's tier there; ``*`` stands for any group."""
     writes: dict[str, int] = Field(default_factory=dict)
     """Journal rows by state: waiting, written, applied, failed."""
     jobs: dict[str, int] = Field(default_factory=dict)

@@ -213,7 +213,7 @@ def _shared(caller: Caller) -> dict[str, str] | None:
     open_to: dict[str, str] = {
         f"{one.memory}/{group}": min(one.tier, caller.tier, key=TIERS.index)
         for one in sorted(caller.shared, key=lambda one: TIERS.index(one.tier))
-        for group in one.groups or ("GROUP",)
+        for group in one.groups or ("*",)
     }
     return open_to or None
 

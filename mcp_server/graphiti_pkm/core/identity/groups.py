@@ -177,7 +177,7 @@ def _open_to(caller: Caller) -> str:
 
 
 def _named(one: SharedMemory) -> str:
-    return ", ".join(f"{one.memory}/{group}" for group in one.groups or ("GROUP",))
+    return ", ".join(f"{one.memory}/{group}" for group in one.groups or ("*",))
 
 
 def _checked(name: str) -> str:

@@ -89,9 +89,12 @@ async def test_two_current_facts_that_contradict_each_other_come_back_with_the_c
     done = await world.merge(KEPT, REMOVED, confirm=preview.confirm)
     assert preview.needs_attention == done.needs_attention
     (report,) = done.needs_attention
+    (older,) = [
+        one for one in map(world.graph.tables.named, world.graph.tables.facts.values()) if one.target_name == "Atlas"
+    ]
     assert report.what == "possible_conflict"
-    assert ["Borealis" in report.candidates[0], "Atlas" in report.candidates[1]] == [True, True]
-    assert "retire_fact" in report.call
+    assert ["Atlas" in report.candidates[0], "Borealis" in report.candidates[1]] == [True, True]
+    assert f'retire_fact {{"fact_uuid":"{older.uuid}","reason":"merged"}}' in report.call
 
 
 async def test_statuses_that_differ_contradict_each_other_and_several_uses_do_not() -> None:
@@ -106,6 +109,21 @@ async def test_statuses_that_differ_contradict_each_other_and_several_uses_do_no
     await world.flag_similar()
     (report,) = (await world.merge(KEPT, REMOVED)).needs_attention
     assert ["deprecated" in report.candidates[0], "active" in report.candidates[1]] == [True, True]
+
+
+@pytest.mark.parametrize("kept", [KEPT, REMOVED])
+async def test_the_call_ends_what_is_older_when_the_newer_began_whichever_entity_stays(kept: str) -> None:
+    world = CurationWorld()
+    for name, status, since in ((KEPT, "live", "2026-02-01"), (REMOVED, "on hold", "2026-01-01")):
+        status_of = {"source": name, "relation": "HAS_STATUS", "value": status, "valid_at": since}
+        tools = [{"name": name, "type": "Tool", "summary": STORE}]
+        await world.tell(f"{name} is {status}.", status_of, entities=tools)
+    await world.flag_similar()
+    other = REMOVED if kept == KEPT else KEPT
+    (report,) = (await world.merge(kept, other)).needs_attention
+    (older,) = [one for one in world.graph.tables.facts.values() if one.value == "on hold"]
+    call = f'retire_fact {{"fact_uuid":"{older.uuid}","reason":"merged","invalid_at":"2026-02-01T00:00:00+00:00"}}'
+    assert call in report.call
 
 
 async def test_a_fact_that_both_have_is_joined_and_those_of_the_pair_go() -> None:
