@@ -228,7 +228,8 @@ class Snapshots:
             message = (
                 f"Nothing was changed. With --confirm, what came since {at} would go "
                 f"({size_in_words(report.removed)}), what went would come back ({size_in_words(back)}), and "
-                f"{report.facts_changed} fact(s) would hold as before.{_not_undone(report)}"
+                f"{report.facts_changed} fact(s) and {report.entities_changed} entities would be as before, with "
+                f"names, reviews and projects.{_not_undone(report)}"
             )
         return report.model_copy(update={"message": message})
 
