@@ -176,7 +176,7 @@ class FactSearch(FactLists):
             message += await self._evidence(asked.entity, groups, asked.wanted.relations)
             message += self._of_starts(asked.wanted)
             message += await self._nearest_ended(words, asked.wanted)
-        note = joined(asked.note, words.note, self._what_held(facts[:kept], asked, periods))
+        note = joined(asked.note, words.note, self._what_held((*first, *in_order), asked, periods))
         return FactSearchResponse(
             message=message,
             total=page.hits,
@@ -253,16 +253,17 @@ class FactSearch(FactLists):
         return sorted(found.values(), key=read_at)
 
     def _what_held(self, facts: Sequence[Fact], asked: _Asked, periods: Sequence[Period]) -> str | None:
-        """If the query names a past time at which a state shown did not hold: how to ask for what did."""
+        """If the query names a past time at which a state or plan shown did not hold: how to ask for what did.
+
+        ``facts``: in the order shown; if the first of all is of that time, it answers the query. Said on page one.
+        """
         wanted = asked.wanted
-        if any((wanted.as_of, wanted.known_at, wanted.valid_after, wanted.valid_before)):
+        if asked.start.after or any((wanted.as_of, wanted.known_at, wanted.valid_after, wanted.valid_before)):
             return None
         period = next(iter(periods), None)
-        if period is None or period.start > asked.start.now:
+        if period is None or period.start > asked.start.now or not facts or _is_of(facts[0], period):
             return None
-        states = [fact for fact in facts if fact.kind == "state" and not fact.voided]
-        began_later = any(fact.valid_at and fact.valid_at >= period.end for fact in states)
-        if not began_later and not any(fact.invalid_at and fact.invalid_at <= period.start for fact in states):
+        if not any(_held_at_another_time(fact, period) for fact in facts if not fact.voided):
             return None
         day = show_time(period.start, self._context.settings.zone)
         return f"Not all of this held then: as_of={day} finds what did."
@@ -343,6 +344,22 @@ def _order(*, has_dated: bool, is_ranked: bool) -> str:
     """The order of a ranked list in words."""
     dated = "readings of the time asked for first, then " if has_dated else ""
     return f"{dated}best first{'' if is_ranked else ', readings of a series in order of time'}"
+
+
+def _is_of(fact: Fact, period: Period) -> bool:
+    """Whether a fact begins, happened or was measured in a period."""
+    at = read_at(fact)[0] if fact.kind == "reading" else fact.valid_at
+    return at is not None and period.start <= at < period.end
+
+
+def _held_at_another_time(fact: Fact, period: Period) -> bool:
+    """Whether a state did not hold, or a plan was not open, in a period; what has no duration never did."""
+    if fact.kind not in {"state", "plan"}:
+        return False
+    begun = fact.valid_at if fact.kind == "state" else fact.reference_time
+    began_later = begun is not None and begun >= period.end
+    is_over = fact.kind == "state" or not fact.is_open
+    return began_later or (is_over and fact.invalid_at is not None and fact.invalid_at <= period.start)
 
 
 def own_of(wanted: FactFilter) -> FactFilter:

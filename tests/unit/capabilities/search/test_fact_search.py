@@ -341,6 +341,38 @@ async def test_a_time_in_a_query_names_the_call_for_what_held_then(told: ParsedR
     assert (await told.facts("Where does Sarah work?")).scope.note is None
 
 
+async def test_what_is_of_the_time_in_a_query_and_stands_first_needs_no_other_call(told: ParsedRequest) -> None:
+    later = told.works(text="Sarah: sleep lab at Acme", valid_at=at(2025, 8))
+    await told.begin(later, *(told.slept(str(day), day, text="Sarah: sleep") for day in range(1, 5)))
+    answer = await told.facts("What was my sleep on 3 May 2025?")
+    assert (answer.facts[0].value, len(answer.facts), answer.scope.note) == ("3", 5, None)
+    pages = await all_pages(lambda cursor: told.facts("What was my sleep on 3 May 2025?", max_facts=1, cursor=cursor))
+    assert [page.scope.note for page in pages] == [None] * 5
+    started = await told.facts("Which sleep lab in August 2025?", edge_types=["WORKS_AT"])
+    assert (started.returned, started.scope.note) == (1, None)
+    other = await told.facts("What was my sleep on 6 May 2025?")
+    assert other.scope.note == "Not all of this held then: as_of=2025-05-06 finds what did."
+
+
+async def test_only_states_and_plans_can_have_held_at_another_time(told: ParsedRequest) -> None:
+    instants = {"text": "Sarah visits Acme.", "invalid_at": at(2025)}
+    event = told.works(kind="event", **instants)
+    made = {"kind": "plan", "text": "Sarah visits Acme.", "valid_at": at(2026, 9)}
+    open_plan = told.works(reference_time=at(2025, 2), **made)
+    await told.begin(event, open_plan, told.slept("8", 2, text="Sarah visits Acme for sleep."))
+    asked = "When does Sarah visit Acme, on 5 June 2025?"
+    answer = await told.facts(asked)
+    assert (answer.returned, answer.scope.note) == (3, None)
+    dropped = {"invalid_at": at(2025, 3), "expired_at": at(2025, 3)}
+    for other in (
+        told.works(reference_time=at(2025, 2), **made, **dropped),
+        told.works(reference_time=at(2026), **made),
+    ):
+        await told.begin(other)
+        answer = await told.facts(asked, kind="plan", max_facts=5)
+        assert answer.scope.note == "Not all of this held then: as_of=2025-06-05 finds what did."
+
+
 async def test_an_empty_answer_to_dates_of_starts_says_what_asks_for_what_held(told: ParsedRequest) -> None:
     await told.begin(told.works(text="Sarah works at Acme."))
     within: dict[str, Any] = {"valid_after": "2025-06", "valid_before": "2025-07"}
