@@ -220,10 +220,7 @@ class AttentionWriter:
         ``entity_uuid``: of that entity. ``is_wrong``: whether the fact was corrected instead of ended.
         """
         first, shown = dependents.facts[0], len(dependents.facts)
-        end = {}
-        if at is not None and first.kind != "plan":
-            is_possible = rules.ended(first, rules.end_of(first, at, self._zone), self._now) is not None
-            end = {"invalid_at": self._instant(at)} if is_possible else {}
+        end = {} if at is None or not self._may_end(first, at) else {"invalid_at": self._instant(at)}
         ending = {"fact_uuid": first.uuid, "reason": _cut(dropped.text), **end}
         more = f" ({shown} of {dependents.total})" if dependents.total > shown else ""
         if more and entity_uuid is not None:
@@ -237,6 +234,13 @@ class AttentionWriter:
             candidates=[self.line(fact) for fact in dependents.facts],
             call=f"{which}: retire_fact {_json(ending)}",
         )
+
+    def _may_end(self, fact: Fact, at: datetime) -> bool:
+        """Whether a fact may have ended at an instant: a plan by now, and not before it was told."""
+        if fact.kind != "plan":
+            return rules.ended(fact, rules.end_of(fact, at, self._zone), self._now) is not None
+        told_at = fact.reference_time
+        return at <= self._now and (told_at is None or told_at <= at or rules.coincide(at, told_at, self._zone))
 
     def may_have_come_about(self, done: Fact, plans: Dependents) -> Attention:
         """``done``: the status that says that the target of these plans is done."""

@@ -1,5 +1,7 @@
 """What a fact follows from, and what an answer says still rests on something that fell."""
 
+from datetime import UTC, datetime
+
 import pytest
 from tests.builders import at
 from tests.worlds.writing_world import WritingWorld, attention, the
@@ -126,3 +128,28 @@ async def test_facts_do_not_follow_from_each_other_in_a_circle(world: WritingWor
     assert "follow from itself" in the(answer, "unknown_cause").detail
     assert world.fact("Lena HAS flu").cause_uuid is None
     assert first != cause
+
+
+@pytest.mark.parametrize("status", [{"valid_at": "2026-03-08"}, {}])
+async def test_a_plan_that_fell_with_its_target_ends_on_the_day_of_the_status(
+    world: WritingWorld, status: dict[str, str]
+) -> None:
+    world.clock.instant = at(2026, 1, 10)
+    plan = {"source": "me", "relation": "TAKES", "target": "sabbatical", "kind": "plan", "valid_at": "2026-09-01"}
+    await world.tell("A sabbatical in September.", plan)
+    world.clock.instant = at(2026, 6)
+    dropped = {"source": "sabbatical", "relation": "HAS_STATUS", "value": "dropped", **status}
+    report = the(await world.tell("No sabbatical.", dropped, reference_time="2026-03-10"), "still_rests")
+    day = status.get("valid_at", "2026-03-10")
+    assert f'"invalid_at":"{day}' in report.call
+    assert await world.settle(report) == (1, set())
+    assert world.fact("me TAKES sabbatical").invalid_at == datetime.fromisoformat(day).replace(tzinfo=UTC)
+
+
+async def test_a_plan_made_after_its_cause_fell_is_not_said_to_end_before(world: WritingWorld) -> None:
+    await world.tell("ADR 10 is accepted.", ADR, reference_time="2026-01-10")
+    plan = {**GO, "kind": "plan", "because_of": "ADR 10"}
+    await world.tell("Heron will use Go.", plan, reference_time="2026-04-10")
+    dropped = {**ADR, "value": "dropped"}
+    report = the(await world.tell("ADR 10 was dropped.", dropped, reference_time="2026-03-10"), "still_rests")
+    assert "invalid_at" not in report.call
