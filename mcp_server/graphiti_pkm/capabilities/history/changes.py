@@ -49,8 +49,10 @@ class Changes(Reader):
         """
         since, before = self._instant("since", request.since), self._instant("until", request.until)
         told_since = self._instant("told_since", request.told_since)
-        if since is None and told_since is None and not request.kinds:
-            raise InvalidInput("Give since (when it was recorded), told_since (the date of the note) or kinds.")
+        if since is None and told_since is None and not request.kinds and request.entity_uuid is None:
+            raise InvalidInput(
+                "Give since (when it was recorded), told_since (the date of the note), kinds or entity_uuid."
+            )
         after = since or _EVER
         check_period(after, before, ("since", "until"), "change")
         named = request.entity_uuid

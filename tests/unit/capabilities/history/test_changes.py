@@ -270,3 +270,19 @@ async def test_a_change_has_the_date_of_its_note_and_is_found_by_it(world: Writi
     assert "recorded since 2026-01-01 and told since 2001-01-01" in both.message
     with pytest.raises(InvalidInput, match="Give since"):
         await changed(world, None)
+
+
+async def test_all_changes_of_an_entity_need_no_period(world: WritingWorld) -> None:
+    await told(world, "Acme.", ACME, reference_time="2001-05-05")
+    await told(world, "Globex.", {**GLOBEX, "replaces": "Acme"})
+    globex = world.entity("Globex").uuid
+    every = [("retired", "I work at Acme"), ("added", "I work at Globex"), ("added", "I work at Acme")]
+    answer = await changed(world, None, entity_uuid="me")
+    assert (lines(answer), answer.scope.note) == (every, None)
+    assert answer.message.endswith("since the record began about me")
+    assert lines(await changed(world, None, entity_uuid=globex[:8])) == every[1:2]
+    pages = await all_pages(lambda cursor: changed(world, None, entity_uuid="me", limit=1, cursor=cursor))
+    assert [line for page in pages for line in lines(page)] == every
+    for fields in ({}, {"group_ids": ["default"]}, {"until": "2026-07"}):
+        with pytest.raises(InvalidInput, match=r"Give since.*entity_uuid"):
+            await changed(world, None, **fields)
