@@ -85,6 +85,7 @@ async def test_a_document_with_the_text_of_another_shares_its_sections(tmp_path:
     (done,) = await world.ingest(renamed=GUIDE)
     assert (done.outcome, done.version, done.new_sections) == ("new", 1, 0)
     assert await world.text("renamed") == GUIDE
+    assert await world.text("guide") == GUIDE, "the former one stays"
 
 
 async def test_groups_have_their_own_documents(tmp_path: Path) -> None:
