@@ -8,7 +8,7 @@ from graphiti_pkm.capabilities.history.models import ChangesResponse, ChangeView
 from graphiti_pkm.capabilities.history.ports import GraphChangeLists
 from graphiti_pkm.capabilities.history.requests import WhatChanged
 from graphiti_pkm.core.context import Context
-from graphiti_pkm.core.facts.history import MOST_EVENTS, open_proposals
+from graphiti_pkm.core.facts.history import MOST_EVENTS, is_later_end, open_proposals
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.changes import ChangeFilter
@@ -200,7 +200,7 @@ class Changes(Reader):
         note = notes.get(_episode_of(change, facts) or "")
         by = facts.get(change.replaced_by or "")
         return ChangeView(
-            change=change.kind,
+            change="moved" if is_later_end(change, fact) else change.kind,
             at=iso(change.recorded_at),
             told_at=iso(note.valid_at) if note else None,
             fact_uuid=change.fact_uuid,

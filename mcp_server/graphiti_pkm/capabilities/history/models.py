@@ -1,5 +1,7 @@
 """What a caller sees of changes: what became of facts, and a fact after it was ended or restored."""
 
+from typing import Literal
+
 from graphiti_pkm.core.model.answers import Answer, FactView, NodeView, Page
 from graphiti_pkm.core.model.records import ChangeKind
 
@@ -37,7 +39,8 @@ class EntityStateView(Answer):
 class ChangeView(Answer):
     """What became of one fact, or of one entity (``entity_uuid``)."""
 
-    change: ChangeKind
+    change: Literal[ChangeKind, "moved"]
+    """``moved``: a retirement that gave the fact a later end than it had; it goes on until then."""
     at: str
     """When it was recorded."""
     told_at: str | None = None

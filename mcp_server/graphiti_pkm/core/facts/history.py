@@ -47,6 +47,20 @@ def to_undo(events: Iterable[RecordedChange]) -> RecordedChange | None:
     return None
 
 
+def is_later_end(event: FactChange, fact: Fact | None) -> bool:
+    """Whether an ending moved the end of a fact to a later time; ``fact``: as it is now, None if it was deleted.
+
+    A plan that is ended by hand was dropped, whatever end it was made for; a note that gives it a later end goes on
+    planning it.
+    """
+    if event.kind != "retired" or event.replaced_by is not None:
+        return False
+    if event.invalid_at is None or event.previous_invalid_at is None:
+        return False
+    is_told = event.episode_uuid is not None or (fact is not None and fact.kind != "plan")
+    return is_told and event.invalid_at > event.previous_invalid_at
+
+
 def restored(fact: Fact, ending: FactChange) -> Fact:
     """The fact as it was before an ending; a start or episodes added since are kept."""
     said = ending.previous_end_words

@@ -6,8 +6,9 @@ import pytest
 from tests.builders import at
 from tests.worlds.writing_world import WritingWorld, attention, the
 
-from graphiti_pkm.capabilities.history.requests import WhatChanged
+from graphiti_pkm.capabilities.history.requests import RetireFact, WhatChanged
 from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.toolkit.rendering import rendered
 
 LEASE = {"source": "me", "relation": "RENTS", "target": "Studio"}
 ACME = {"source": "me", "relation": "WORKS_AT", "target": "Acme"}
@@ -33,7 +34,30 @@ async def test_the_answer_and_the_changes_say_that_the_end_moved(world: WritingW
     ends = ("2028-01-01T00:00:00+00:00", "2031-01-01T00:00:00+00:00")
     assert (moved.kind, moved.former_invalid_at, moved.invalid_at) == ("moved", *ends)
     (change,) = (await world.changes.what_changed(LOCAL, WhatChanged(kinds=["retired"]))).changes
-    assert (change.former_invalid_at, change.invalid_at) == ends
+    assert (change.change, change.former_invalid_at, change.invalid_at) == ("moved", *ends)
+
+
+async def test_the_changes_tell_a_later_end_from_an_ending(world: WritingWorld) -> None:
+    plan = {**LEASE, "kind": "plan", "invalid_at": "2027"}
+    studio, acme, other = (
+        one.uuid
+        for one in (
+            await told(world, "2025-03-10", plan, {**ACME, "invalid_at": "2027"}, {**ACME, "target": "Beta"})
+        ).facts
+    )
+    await told(world, "2025-03-11", {**plan, "invalid_at": "2028", "replaces": ["current"]})
+    for uuid, end in ((acme, "2030"), (other, "2026-01-10"), (studio, "2029")):
+        await world.retiring.retire_fact(LOCAL, RetireFact(fact_uuid=uuid, reason="So it is.", invalid_at=end))
+        world.clock.advance(seconds=1)
+    answer = await world.changes.what_changed(LOCAL, WhatChanged(kinds=["retired"]))
+    assert [(one.change, one.fact_uuid) for one in answer.changes] == [
+        ("retired", studio),
+        ("retired", other),
+        ("moved", acme),
+        ("moved", studio),
+    ]
+    text = rendered(answer)[1]
+    assert (text.count('"moved"'), text.count('"retired"')) == (2, 2)
 
 
 async def test_the_answer_shows_the_end_that_an_earlier_one_takes_the_place_of(world: WritingWorld) -> None:
