@@ -1,6 +1,6 @@
 """What a fact follows from, and what an answer says still rests on something that fell."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from tests.builders import at
@@ -8,6 +8,7 @@ from tests.worlds.writing_world import WritingWorld, attention, the
 
 from graphiti_pkm.capabilities.history.requests import RetireFact
 from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.queries import FactFilter, Window
 
 GO = {"source": "Heron", "relation": "USES", "target": "Go"}
 ADR = {"source": "ADR 10", "relation": "HAS_STATUS", "value": "accepted"}
@@ -136,14 +137,19 @@ async def test_a_plan_that_fell_with_its_target_ends_on_the_day_of_the_status(
 ) -> None:
     world.clock.instant = at(2026, 1, 10)
     plan = {"source": "me", "relation": "TAKES", "target": "sabbatical", "kind": "plan", "valid_at": "2026-09-01"}
-    await world.tell("A sabbatical in September.", plan)
+    await world.tell("A sabbatical in September.", plan, reference_time="2026-01-10")
     world.clock.instant = at(2026, 6)
     dropped = {"source": "sabbatical", "relation": "HAS_STATUS", "value": "dropped", **status}
     report = the(await world.tell("No sabbatical.", dropped, reference_time="2026-03-10"), "still_rests")
     day = status.get("valid_at", "2026-03-10")
     assert f'"invalid_at":"{day}' in report.call
     assert await world.settle(report) == (1, set())
-    assert world.fact("me TAKES sabbatical").invalid_at == datetime.fromisoformat(day).replace(tzinfo=UTC)
+    end = datetime.fromisoformat(day).replace(tzinfo=UTC)
+    assert world.fact("me TAKES sabbatical").invalid_at == end
+    planned = FactFilter(group_ids=("default",), now=world.clock.instant, status="planned")
+    for as_of, total in ((end - timedelta(minutes=1), 1), (end, 0)):
+        asked = planned.model_copy(update={"as_of": as_of})
+        assert (await world.graph.facts.group_facts(asked, Window(limit=5))).total == total
 
 
 async def test_a_plan_made_after_its_cause_fell_is_not_said_to_end_before(world: WritingWorld) -> None:
