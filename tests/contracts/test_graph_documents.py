@@ -89,6 +89,26 @@ async def test_an_episode_is_placed_in_the_newest_document_that_has_it(graph: Gr
     assert await graph.documents.holding([shared.uuid], [OTHER_GROUP], 9) == []
 
 
+async def test_a_place_is_present_as_long_as_the_highest_version_of_a_name_has_the_episode(graph: Graph) -> None:
+    sarah = an_entity("Sarah")
+    shared, old, lent = an_episode("Shared."), an_episode("Old."), an_episode("Lent.")
+    part, gone = a_passage(shared), a_passage(old)
+    first, its_sections = a_document(shared, old, lent)
+    second, others = a_document(shared, version=2, digest="d2", created_at=LATER)
+    kept, kept_sections = a_document(lent, name="kept", digest="d3")
+    dropped, dropped_sections = a_document(lent, name="dropped", digest="d3", created_at=LATER)
+    last, last_sections = a_document(shared, name="dropped", version=2, digest="d4", created_at=LATER)
+    records = (sarah, shared, old, lent, part, gone, first, second, kept, dropped, last)
+    sections = (*its_sections, *others, *kept_sections, *dropped_sections, *last_sections)
+    await graph.writer.apply(a_write(*records, *sections), {})
+    await graph.writer.apply(a_write(an_instance(sarah, first, part), an_instance(sarah, first, gone)), {})
+    quotes = await evidence(graph, sarah)
+    assert [(row.placed.document, row.placed.is_present) for row in quotes.rows] == [(first, True), (first, False)]
+    placed = await graph.documents.placed([old.uuid, lent.uuid], [GROUP])
+    assert (placed[old.uuid].document, placed[old.uuid].is_present) == (first, False)
+    assert (placed[lent.uuid].document, placed[lent.uuid].is_present) == (kept, True)
+
+
 async def test_quotes_come_in_pages_by_document_and_place_with_the_passages_they_stand_in(graph: Graph) -> None:
     sarah, tom = an_entity("Sarah"), an_entity("Tom")
     old, new = an_episode("One two. Three four."), an_episode("Five six.")
@@ -117,7 +137,7 @@ async def test_quotes_come_in_pages_by_document_and_place_with_the_passages_they
         (0, 1, True),
         (9, 2, True),
         (9, 2, True),
-        (0, 1, False),
+        (0, 1, True),
     ]
     seen: list[Instance] = []
     after = None

@@ -66,12 +66,13 @@ def _sections_of(db: Tables, document_uuid: str) -> list[Section]:
 
 def _placed(db: Tables, section: Section) -> Placed:
     document = db.documents[section.document_uuid]
-    versions = [
-        one.version for one in db.documents.values() if (one.group_id, one.name) == (document.group_id, document.name)
-    ]
+    versions = [one for one in db.documents.values() if (one.group_id, one.name) == (document.group_id, document.name)]
+    highest = max(one.version for one in versions)
+    present = {one.uuid for one in versions if one.version == highest}
+    holding = {one.document_uuid for one in db.sections.values() if one.episode_uuid == section.episode_uuid}
     return Placed(
         document=document,
-        is_present=document.version == max(versions),
+        is_present=not present.isdisjoint(holding),
         paragraph=section.paragraph,
         start=section.start,
     )
@@ -106,7 +107,10 @@ class FakeDocuments(FakePart):
         for document in _newest(one for one in db.documents.values() if one.group_id in group_ids):
             for section in _sections_of(db, document.uuid):
                 if section.episode_uuid in episode_uuids:
-                    found.setdefault(section.episode_uuid, _placed(db, section))
+                    placed = _placed(db, section)
+                    before = found.get(section.episode_uuid)
+                    if before is None or (placed.is_present and not before.is_present):
+                        found[section.episode_uuid] = placed
         return found
 
     async def holding(self, episode_uuids: Sequence[str], group_ids: Sequence[str], limit: int) -> list[Document]:

@@ -14,7 +14,7 @@ class EvidenceView(Answer):
     document: str
     version: int
     superseded: bool | None = None
-    """True: there is a later version of the document."""
+    """True: the present version of the document has no such section."""
     path: str
     paragraph: int
     """From 1; a heading, list or table counts as one."""

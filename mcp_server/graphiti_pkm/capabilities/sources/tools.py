@@ -29,6 +29,6 @@ async def get_entity_sources(call: Call, request: GetEntitySources) -> EntitySou
     """Get the quotes from documents that are evidence of an entity: document, paragraph, offsets and what is around.
 
     Use to show where something is written; for the words behind one fact use get_fact_sources instead. The newest
-    document comes first, then as they stand in it; superseded marks quotes from earlier versions.
+    document comes first, then as they stand in it; superseded marks what the present version no longer has.
     """
     return await call.services[EVIDENCE].get_entity_sources(call.caller, request)

@@ -405,7 +405,7 @@ class DocumentPart(Answer):
     document: str
     version: int
     superseded: bool | None = None
-    """True: there is a later version."""
+    """True: the present version has no such section."""
     path: str
     paragraph: int
     """From 1."""

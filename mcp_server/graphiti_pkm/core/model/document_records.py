@@ -72,7 +72,7 @@ class Placed(Record):
 
     document: Document
     is_present: bool
-    """Whether the document is the highest version of its name."""
+    """Whether the highest version of the document's name has the episode."""
     paragraph: int
     start: int
     """As in ``Section``."""

@@ -29,7 +29,10 @@ class GraphDocuments(Protocol):
         ...
 
     async def placed(self, episode_uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Placed]:
-        """Where these episodes stand in the newest document that has each; those in none are left out."""
+        """Where these episodes stand in the newest document that has each, present versions first.
+
+        Those in none are left out.
+        """
         ...
 
     async def holding(self, episode_uuids: Sequence[str], group_ids: Sequence[str], limit: int) -> list[Document]:

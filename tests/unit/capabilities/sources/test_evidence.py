@@ -125,6 +125,19 @@ async def test_a_later_version_leaves_a_quote_at_its_place_and_says_that_it_is_s
         await world.add("Tom", "a quote of no version", 5)
 
 
+async def test_a_quote_from_a_section_that_the_present_version_shares_is_not_superseded(tmp_path: Path) -> None:
+    world = await begun(tmp_path)
+    await world.add("Tom", "Tom owns it.", 5)
+    await world.add("Tom", "It is fast.", 2)
+    await world.ingest(guide=GUIDE.replace("It is fast.", "It is slow."))
+    await world.ingest(guide=GUIDE.replace("It is fast.", "It is slow again."))
+    first, second = (await world.sources("Tom")).sources
+    assert (first.quote, first.version, first.superseded) == ("It is fast.", 1, True)
+    assert (second.quote, second.version, second.superseded) == ("Tom owns it.", 1, None)
+    await world.ingest(guide=GUIDE.replace("Tom owns it.", "Sarah owns it."))
+    assert [one.superseded for one in (await world.sources("Tom")).sources] == [True, True]
+
+
 async def test_a_mode_shows_nothing_the_paragraph_or_the_section_around(tmp_path: Path) -> None:
     world = await begun(tmp_path)
     await world.add("Tom", "It is fast.", 2)

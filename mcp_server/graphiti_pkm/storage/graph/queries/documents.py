@@ -14,9 +14,12 @@ _INSTANCE = "i {" + ", ".join(f".{field}" for field in Instance.model_fields) + 
 _START = """d.front_length + reduce(n = 0, x IN COLLECT {
   MATCH (d)-[o:SECTION]->(b:Episodic) WHERE o.place < s.place MATCH (t:SearchText {id: b.uuid}) RETURN t.length
 } | n + x) AS start"""
-PLACED = f"""{_DOCUMENT}, NOT EXISTS {{
-  MATCH (o:DocumentRecord {{group_id: d.group_id, name: d.name}}) WHERE o.version > d.version
-}} AS is_present, s.paragraph AS paragraph, {_START}"""
+_IS_PRESENT = """EXISTS {
+  MATCH (v:DocumentRecord)-[:SECTION]->(e) WHERE v.group_id = d.group_id AND v.name = d.name AND NOT EXISTS {
+    MATCH (o:DocumentRecord {group_id: v.group_id, name: v.name}) WHERE o.version > v.version
+  }
+} AS is_present"""
+PLACED = f"{_DOCUMENT}, is_present, s.paragraph AS paragraph, {_START}"
 
 
 def present(group_id: str, name: str) -> Query:
@@ -62,12 +65,13 @@ def sections(document_uuid: str, group_id: str, limit: int) -> Query:
 
 
 def placed(episode_uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
-    """Where each stands in the newest document that has it."""
+    """Where each stands in the newest document that has it, present versions first."""
     return Query(
         "places in documents",
         f"""UNWIND $uuids AS u CALL (u) {{
-          MATCH (d:DocumentRecord)-[s:SECTION]->(:Episodic {{uuid: u}}) WHERE d.group_id IN $groups
-          RETURN d, s ORDER BY d.created_at DESC, d.uuid, s.place LIMIT 1
+          MATCH (d:DocumentRecord)-[s:SECTION]->(e:Episodic {{uuid: u}}) WHERE d.group_id IN $groups
+          WITH d, s, {_IS_PRESENT} ORDER BY is_present DESC, d.created_at DESC, d.uuid, s.place LIMIT 1
+          RETURN d, s, is_present
         }} RETURN u AS episode_uuid, {PLACED}""",
         {"uuids": list(dict.fromkeys(episode_uuids)), "groups": list(group_ids)},
     )
@@ -86,9 +90,9 @@ def holding(episode_uuids: Sequence[str], group_ids: Sequence[str], limit: int) 
 
 _MATCHED = """MATCH (n:Entity {uuid: $entity})-[:EVIDENCED_BY]->(i:InstanceRecord) WHERE i.group_id IN $groups
     AND i.created_at <= $until
-  MATCH (d:DocumentRecord {uuid: i.document_uuid})-[s:SECTION]->(:Episodic {uuid: i.episode_uuid})
+  MATCH (d:DocumentRecord {uuid: i.document_uuid})-[s:SECTION]->(e:Episodic {uuid: i.episode_uuid})
   MATCH (a:Passage {uuid: i.passages[0]}) MATCH (z:Passage {uuid: i.passages[-1]})
-  WITH i, d, s, a, z, a.start + i.first AS begins"""
+  WITH i, d, s, e, a, z, a.start + i.first AS begins"""
 
 
 def instances(
@@ -112,7 +116,8 @@ def instances(
         Query(
             "instances",
             f"""{_MATCHED} {after}
-            WITH i, d, s, a, z, begins ORDER BY d.created_at DESC, d.uuid, s.place, begins, i.uuid LIMIT $limit
+            WITH i, d, s, e, a, z, begins ORDER BY d.created_at DESC, d.uuid, s.place, begins, i.uuid LIMIT $limit
+            WITH i, d, s, a, z, begins, {_IS_PRESENT}
             CALL (i, a) {{
               MATCH (p:Passage {{episode_uuid: i.episode_uuid, paragraph: a.paragraph}})
               RETURN min(p.start) AS around_start, max(p.end) AS around_end

@@ -15,8 +15,11 @@ from graphiti_pkm.storage.graph.sqlite.schema import DUSK
 from graphiti_pkm.storage.graph.sqlite.values import IN_GROUPS, as_list, instant_key, micros, moment
 
 _DOCUMENT = ", ".join(f"d.{field} AS d_{field}" for field in Document.model_fields)
-_IS_PRESENT = """NOT EXISTS (SELECT 1 FROM document o WHERE o.group_id = d.group_id AND o.name = d.name
-  AND o.version > d.version) AS is_present"""
+_IS_HELD = """EXISTS (SELECT 1 FROM section h JOIN document v ON v.uuid = h.document_uuid
+  WHERE h.episode_uuid = {section}.episode_uuid AND v.group_id = {document}.group_id AND v.name = {document}.name
+  AND NOT EXISTS (SELECT 1 FROM document w WHERE w.group_id = v.group_id AND w.name = v.name
+    AND w.version > v.version))"""
+_IS_PRESENT = _IS_HELD.format(section="s", document="d") + " AS is_present"
 _START = """length(d.front) + coalesce((SELECT sum(length(b.content)) FROM section o JOIN episode b
   ON b.uuid = o.episode_uuid WHERE o.document_uuid = s.document_uuid AND o.place < s.place), 0) AS start"""
 _PLACED = f"{_DOCUMENT}, {_IS_PRESENT}, s.paragraph, {_START}"
@@ -97,7 +100,8 @@ def _placed_episodes(
         JOIN section s ON s.episode_uuid = u.value JOIN document d ON d.uuid = s.document_uuid
         WHERE d.group_id {IN_GROUPS} AND (d.uuid, s.place) = (
           SELECT o.uuid, p.place FROM section p JOIN document o ON o.uuid = p.document_uuid
-          WHERE p.episode_uuid = u.value ORDER BY o.created_at DESC, o.uuid, p.place LIMIT 1)""",
+          WHERE p.episode_uuid = u.value
+          ORDER BY {_IS_HELD.format(section="p", document="o")} DESC, o.created_at DESC, o.uuid, p.place LIMIT 1)""",
         {"uuids": as_list(dict.fromkeys(episode_uuids)), "groups": as_list(group_ids)},
     )
     return {row["episode_uuid"]: _placed(row) for row in found}
