@@ -236,7 +236,7 @@ def special(tool: str, kind: str, group: str, answer: Json) -> Json:
         "find_node": {"query": words(1, LABEL)},
         "find_edges": {"between": [[words(n, LABEL) for n in range(500)], [words(n, LABEL) for n in range(500)]]},
         "merge_nodes": {"graph": "other", "keep": words(1, LABEL), "remove": words(2, LABEL)},
-        "rename_node": {"graph": "other", "label": words(3, LABEL), "new_label": words(600, LABEL)},
+        "rename_node": {"graph": "other", "label": words(3, LABEL), "new_label": words(601, LABEL)},
         "merge_entities": {"keep_uuid": one, "remove_uuid": one, "confirm": None},
         "unmerge_entities": {"remove_uuid": one},
         "flag_similar_entities": {"threshold": 0.85, "entity_uuid": None},
