@@ -14,8 +14,8 @@ from tests.storm.dump import differences, dump
 from graphiti_pkm.bootstrap import Memory, open_memory
 from graphiti_pkm.capabilities.curation.requests import AdjustBias, FlagForReview, MergeEntities, UnmergeEntities
 from graphiti_pkm.capabilities.curation.tools import FITNESS, MERGING, REVIEWS, UNMERGING
-from graphiti_pkm.capabilities.explore.requests import GetFactSources
-from graphiti_pkm.capabilities.explore.tools import WORDS
+from graphiti_pkm.capabilities.explore.requests import GetEpisodes, GetFactSources
+from graphiti_pkm.capabilities.explore.tools import EXPLORING, WORDS
 from graphiti_pkm.capabilities.forget.models import ForgetResponse
 from graphiti_pkm.capabilities.forget.requests import ClearGraph, DeleteEpisode, Forget
 from graphiti_pkm.capabilities.forget.tools import CLEARING, DELETING, FORGETTING
@@ -169,6 +169,13 @@ async def check(memory: Memory, root: Path) -> None:
     (done,) = await ingest(memory, root, guide=edited)
     assert (done.version, done.new_sections) == (2, 1)
     assert [one.superseded for one in await sources(memory, uuids["Tom"])] == [None, None, True]
+    found = await memory.services[EPISODE_SEARCH].search_episodes(LOCAL, SearchEpisodes(query="One file holds it all"))
+    of_page = await memory.services[EXPLORING].get_episodes(LOCAL, GetEpisodes(max_content_chars=200))
+    for episodes in (found.episodes, of_page.episodes):
+        marked = {one.content: one.superseded for one in episodes if one.name == "guide: Guide > Storage"}
+        former = "## Storage\n\nOne file holds it all. Tom owns the file.\n"
+        assert marked == {former: True, former.replace("One file", "A single file"): None}
+        assert {one.superseded for one in episodes if one.name != "guide: Guide > Storage"} <= {None}
 
     await forget(memory, entity_uuid=uuids[HIDDEN])
     left = await sources(memory, uuids["Tom"])

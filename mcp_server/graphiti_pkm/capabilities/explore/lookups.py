@@ -65,9 +65,14 @@ class Lookups(Reader):
         room = budget((EPISODES, limit), (CONTENT, chars))
         wrong = await self._corrections(page.episodes[:limit], searched)
         tellers = await self._tellers(caller, page.episodes[:limit])
+        superseded = await self._superseded_sections(page.episodes[:limit], searched)
         views = [
             self._views.episode_start(item, chars, room // 2, request.content_offset).model_copy(
-                update={"corrected_facts": wrong.get(item.uuid), "told_by": tellers.get(item.uuid)}
+                update={
+                    "corrected_facts": wrong.get(item.uuid),
+                    "told_by": tellers.get(item.uuid),
+                    "superseded": True if item.uuid in superseded else None,
+                }
             )
             for item in page.episodes[:limit]
         ]

@@ -1,7 +1,7 @@
 """Searches episodes by words, meaning, names and dates, in stable pages."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import TypeAlias
 
@@ -81,9 +81,10 @@ class EpisodeSearch(Reader):
         room = budget((EPISODES, limit))
         nearby = await self._nearby(episodes, wanted) if request.neighbours else {}
         wrong, tellers = await self._corrections(episodes, groups), await self._tellers(caller, episodes)
+        superseded = await self._superseded_sections(episodes, groups)
         # In a thread: searching the sentences of a hundred long episodes takes seconds.
         views = await asyncio.to_thread(
-            self._shown, episodes, found.hits, nearby, wrong, tellers, words.terms, page, groups, room
+            self._shown, episodes, found.hits, nearby, wrong, tellers, superseded, words.terms, page, groups, room
         )
         next_key = page.next_key([view.uuid for view in views], page.uuids(limit))
         next_cursor = await self._next(start, next_key, groups)
@@ -125,6 +126,7 @@ class EpisodeSearch(Reader):
         nearby: _Nearby,
         wrong: Mapping[str, list[str]],
         tellers: Mapping[str, str],
+        superseded: Collection[str],
         terms: Sequence[str],
         page: Slice,
         groups: Sequence[str],
@@ -147,6 +149,7 @@ class EpisodeSearch(Reader):
                     "next": following,
                     "corrected_facts": wrong.get(item.uuid),
                     "told_by": tellers.get(item.uuid),
+                    "superseded": True if item.uuid in superseded else None,
                 }
                 views.append(view.model_copy(update=more))
                 yield views[-1]

@@ -17,7 +17,7 @@ from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.known_names import KnownNames, NameBooks
 from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.model.access import Caller
-from graphiti_pkm.core.model.document_records import Document, Section
+from graphiti_pkm.core.model.document_records import SECTION_SOURCE, Document, Section
 from graphiti_pkm.core.model.passages import without_left_out
 from graphiti_pkm.core.model.records import (
     EmbedPassagesJob,
@@ -299,7 +299,7 @@ def _episode(uuid: str, document: Document, part: Part, text: str, told_at: date
         group_id=document.group_id,
         name=f"{document.name}: {part.title}" if part.title else document.name,
         content=text,
-        source_description=f"document {document.name}",
+        source_description=f"{SECTION_SOURCE}{document.name}",
         valid_at=told_at,
         created_at=document.created_at,
     )

@@ -126,6 +126,8 @@ class EpisodeView(Answer):
     confidential: bool | None = None
     """It is not public."""
     corrected: bool | None = None
+    superseded: bool | None = None
+    """True: it is a section of a document that the present version no longer has."""
     corrected_facts: list[str] | None = None
     """What was wrong in it: at most three of its facts that were corrected."""
     score: float | None = None

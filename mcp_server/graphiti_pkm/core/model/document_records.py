@@ -24,6 +24,10 @@ class Document(Record):
     created_at: datetime
 
 
+SECTION_SOURCE = "document "
+"""Begins the ``source_description`` of the episode of a section; the name of the document follows."""
+
+
 class Section(Record):
     """An episode as part of a document. Versions share the episodes of sections that did not change."""
 

@@ -15,6 +15,7 @@ from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.identity.uuids import resolve_within
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import NodeView, Scope
+from graphiti_pkm.core.model.document_records import SECTION_SOURCE
 from graphiti_pkm.core.model.names import name_key, normalise_name, relation_name
 from graphiti_pkm.core.model.records import Entity, Episode, Fact
 from graphiti_pkm.core.model.requests import ME, Request
@@ -141,6 +142,12 @@ class Reader:
         groups = sorted({one.group_id for one in shared})
         found = await self._graph.records.origins("episode", [one.uuid for one in shared], groups) if shared else {}
         return {uuid: origin.created_by for uuid, origin in found.items()}
+
+    async def _superseded_sections(self, episodes: Sequence[Episode], group_ids: Sequence[str]) -> frozenset[str]:
+        """Sections of documents that no present version has; without sections on the page nothing is read."""
+        sections = [one.uuid for one in episodes if one.source_description.startswith(SECTION_SOURCE)]
+        placed = await self._graph.documents.placed(sections, group_ids) if sections else {}
+        return frozenset(uuid for uuid, one in placed.items() if not one.is_present)
 
     def _counted_from(self, now: datetime, *asked: datetime | None) -> str | None:
         """The day that an answer counts status and past from; None if the caller asked about an instant."""
