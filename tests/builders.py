@@ -6,14 +6,12 @@ from typing import Any
 from uuid import uuid4
 
 from graphiti_pkm.core.model.document_records import Document, Instance, Section
+from graphiti_pkm.core.model.job_records import BackLinkJob, EmbedPassagesJob, EraseJob
 from graphiti_pkm.core.model.names import name_key, normalise_name
 from graphiti_pkm.core.model.records import (
-    BackLinkJob,
-    EmbedPassagesJob,
     Entity,
     Entry,
     Episode,
-    EraseJob,
     Fact,
     FactChange,
     FactUpdate,

@@ -16,8 +16,9 @@ from tests.builders import (
     at,
 )
 
+from graphiti_pkm.core.model.job_records import BackLinkJob, EraseJob
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter, Window
-from graphiti_pkm.core.model.records import BackLinkJob, Deletions, EraseJob, Forgetting, WriteIntent, WriteKind
+from graphiti_pkm.core.model.records import Deletions, Forgetting, WriteIntent, WriteKind
 from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.core.ports.ports import Journal
 

@@ -6,7 +6,8 @@ import pytest
 from tests.builders import GROUP, OTHER_GROUP, an_intent, new_uuid
 from tests.fakes import FakeClock, FakeJournal
 
-from graphiti_pkm.core.model.records import ExtractJob, WriteKind
+from graphiti_pkm.core.model.job_records import ExtractJob
+from graphiti_pkm.core.model.records import WriteKind
 from graphiti_pkm.core.ports.extraction import LOST, MAX_ATTEMPTS, ClaimedExtraction, ExtractionQueue, ExtractionRecord
 from graphiti_pkm.errors import WriteFailed
 from graphiti_pkm.storage.journal.store import SqliteJournal

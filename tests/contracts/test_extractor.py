@@ -11,7 +11,7 @@ from tests.integration.pipeline_world import opened
 from tests.scripted_model import FaultPlan, PermanentFault, ScriptedModel
 from tests.worlds.extraction_world import Findings
 
-from graphiti_pkm.core.model.records import ExtractJob
+from graphiti_pkm.core.model.job_records import ExtractJob
 from graphiti_pkm.core.ports.extraction import Budget, Extraction, ExtractionTask, Extractor, ModelLedger
 from graphiti_pkm.errors import BudgetSpent, ModelRefused, ModelUnavailable, NotFound
 from graphiti_pkm.storage.graph.sqlite.store import SqliteGraph

@@ -22,12 +22,11 @@ from tests.fakes import FakeClock
 
 from graphiti_pkm.capabilities.history.assembly import CHANGE_LISTS
 from graphiti_pkm.core.model.changes import ChangeFilter
+from graphiti_pkm.core.model.job_records import BackLinkJob, EraseJob
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, Window
 from graphiti_pkm.core.model.records import (
-    BackLinkJob,
     Deletions,
     EpisodeText,
-    EraseJob,
     FactChange,
     Forgetting,
     RemainingNames,

@@ -5,7 +5,7 @@ from datetime import timedelta
 from tests.builders import an_intent, new_uuid
 from tests.fakes import FakeClock, FakeJournal
 
-from graphiti_pkm.core.model.records import BackLinkJob, ExtractJob
+from graphiti_pkm.core.model.job_records import BackLinkJob, ExtractJob
 from graphiti_pkm.core.ports.metrics import Backlog
 from graphiti_pkm.storage.journal.store import SqliteJournal
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from tests.builders import RECORDED, a_write, an_entity, an_episode
 
-from graphiti_pkm.core.model.records import BackLinkJob, WriteIntent
+from graphiti_pkm.core.model.job_records import BackLinkJob
+from graphiti_pkm.core.model.records import WriteIntent
 from graphiti_pkm.core.ports.ports import Journal
 from graphiti_pkm.errors import DamagedStore, InvalidInput, WriteFailed
 

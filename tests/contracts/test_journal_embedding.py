@@ -6,7 +6,8 @@ from pathlib import Path
 from tests.builders import a_write, an_entity, an_episode
 from tests.fakes import FakeClock
 
-from graphiti_pkm.core.model.records import EmbedMissingJob, WriteIntent
+from graphiti_pkm.core.model.job_records import EmbedMissingJob
+from graphiti_pkm.core.model.records import WriteIntent
 from graphiti_pkm.core.ports.embedding import RecordedEmbedding
 from graphiti_pkm.core.ports.ports import Journal
 

@@ -4,7 +4,8 @@ from array import array
 
 from tests.builders import GROUP, OTHER_GROUP, a_write, an_entity, an_episode
 
-from graphiti_pkm.core.model.records import Deletions, EraseJob, Forgetting, WriteKind
+from graphiti_pkm.core.model.job_records import EraseJob
+from graphiti_pkm.core.model.records import Deletions, Forgetting, WriteKind
 from graphiti_pkm.core.ports.ports import Journal
 
 

@@ -3,7 +3,7 @@
 from tests.builders import RECORDED, an_intent
 from tests.fakes import FakeClock
 
-from graphiti_pkm.core.model.records import BackLinkJob, EmbedPassagesJob, Job
+from graphiti_pkm.core.model.job_records import BackLinkJob, EmbedPassagesJob, Job
 from graphiti_pkm.core.ports.ports import Journal
 
 LEASE = 30.0

@@ -4,7 +4,8 @@ import pytest
 from tests.builders import GROUP, OTHER_GROUP, an_intent, new_uuid
 from tests.fakes import FakeClock, FakeJournal
 
-from graphiti_pkm.core.model.records import Deletions, EpisodeText, ExtractJob, Forgetting, WriteIntent, WriteKind
+from graphiti_pkm.core.model.job_records import ExtractJob
+from graphiti_pkm.core.model.records import Deletions, EpisodeText, Forgetting, WriteIntent, WriteKind
 from graphiti_pkm.core.ports.extraction import Budget, ClaimedExtraction, ExtractionQueue, ModelLedger, Usage
 from graphiti_pkm.errors import BudgetSpent
 from graphiti_pkm.storage.journal.store import SqliteJournal

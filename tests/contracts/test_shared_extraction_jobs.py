@@ -9,7 +9,8 @@ from tests.builders import GROUP, OTHER_GROUP, a_write, an_episode, new_uuid
 from tests.fakes import FakeGraph
 from tests.fakes.shared_extraction_jobs import FakeSharedExtractionJobs
 
-from graphiti_pkm.core.model.records import Deletions, Episode, EpisodeText, ExtractJob, Forgetting, WriteKind
+from graphiti_pkm.core.model.job_records import ExtractJob
+from graphiti_pkm.core.model.records import Deletions, Episode, EpisodeText, Forgetting, WriteKind
 from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.core.ports.takeover import SharedExtractionJob, SharedExtractionJobs
 from graphiti_pkm.storage.graph.store import GraphStore

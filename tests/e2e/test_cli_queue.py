@@ -9,7 +9,8 @@ import pytest
 from tests.builders import GROUP, OTHER_GROUP, an_episode, an_intent, new_uuid
 from tests.e2e.support import run, started_once
 
-from graphiti_pkm.core.model.records import ExtractJob, WriteKind
+from graphiti_pkm.core.model.job_records import ExtractJob
+from graphiti_pkm.core.model.records import WriteKind
 from graphiti_pkm.core.ports.extraction import Budget, Usage
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.journal.opening import journal_of

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, get_args
 
-from graphiti_pkm.core.model.records import ExtractJob, WriteIntent
+from graphiti_pkm.core.model.job_records import ExtractJob
+from graphiti_pkm.core.model.records import WriteIntent
 from graphiti_pkm.core.ports.extraction import (
     LOST,
     LOST_REMEDY,

@@ -17,16 +17,8 @@ from tests.fakes.rebuilds import Rebuilds
 from tests.fakes.saved_graphs import FakeSavedGraphs
 from tests.fakes.usage import FakeUsageCounts
 
-from graphiti_pkm.core.model.records import (
-    ADDING,
-    BackLinkJob,
-    EmbedMissingJob,
-    EraseJob,
-    Job,
-    Vectors,
-    WriteIntent,
-    WriteKind,
-)
+from graphiti_pkm.core.model.job_records import BackLinkJob, EmbedMissingJob, EraseJob, Job
+from graphiti_pkm.core.model.records import ADDING, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.core.model.redaction import redacted, redacted_job, redacted_receipt, remaining_names
 from graphiti_pkm.core.ports.effects import Effect
 from graphiti_pkm.core.ports.embedding import RecordedEmbedding

@@ -6,7 +6,8 @@ from typing import Any
 from tests.fakes.clock import FakeClock
 from tests.fakes.tables import Tables
 
-from graphiti_pkm.core.model.records import ExtractJob, WriteIntent, WriteKind
+from graphiti_pkm.core.model.job_records import ExtractJob
+from graphiti_pkm.core.model.records import WriteIntent, WriteKind
 from graphiti_pkm.core.ports.extraction import ExtractionState
 from graphiti_pkm.core.ports.takeover import SharedExtractionJob
 

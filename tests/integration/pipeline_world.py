@@ -12,7 +12,8 @@ from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.extractions import FakeExtractionQueue
 from tests.scripted_model import ScriptedModel
 
-from graphiti_pkm.core.model.records import Entity, Episode, ExtractJob, Fact, Record, Vectors
+from graphiti_pkm.core.model.job_records import ExtractJob
+from graphiti_pkm.core.model.records import Entity, Episode, Fact, Record, Vectors
 from graphiti_pkm.core.ports.extraction import (
     Budget,
     ExtractedEntity,

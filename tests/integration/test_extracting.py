@@ -19,8 +19,8 @@ from graphiti_pkm.capabilities.forget.tools import CLEARING, DELETING, FORGETTIN
 from graphiti_pkm.capabilities.remember.tools import WRITING
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.job_records import ExtractJob
 from graphiti_pkm.core.model.queries import EntityFilter, Window
-from graphiti_pkm.core.model.records import ExtractJob
 from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.core.ports.extraction import Extraction, ExtractionRecord
 from graphiti_pkm.settings.loader import Settings

@@ -9,7 +9,8 @@ import pytest
 from tests.builders import GROUP, an_episode, an_intent, new_uuid
 from tests.fakes import FakeClock
 
-from graphiti_pkm.core.model.records import EpisodeText, ExtractJob, Forgetting, WriteIntent, WriteKind
+from graphiti_pkm.core.model.job_records import ExtractJob
+from graphiti_pkm.core.model.records import EpisodeText, Forgetting, WriteIntent, WriteKind
 from graphiti_pkm.core.ports.extraction import Budget, Usage
 from graphiti_pkm.errors import DamagedStore
 from graphiti_pkm.storage.journal.schema import MIGRATIONS

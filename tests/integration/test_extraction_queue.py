@@ -15,7 +15,8 @@ import pytest
 from tests.builders import GROUP, new_uuid
 from tests.fakes.clock import FakeClock
 
-from graphiti_pkm.core.model.records import Deletions, EpisodeText, ExtractJob, Forgetting, WriteIntent, WriteKind
+from graphiti_pkm.core.model.job_records import ExtractJob
+from graphiti_pkm.core.model.records import Deletions, EpisodeText, Forgetting, WriteIntent, WriteKind
 from graphiti_pkm.core.ports.extraction import Budget, Usage
 from graphiti_pkm.storage.journal import extraction_reads, extractions, model_answers
 from graphiti_pkm.storage.journal.store import SqliteJournal

@@ -28,7 +28,8 @@ from tests.builders import (
 )
 from tests.fakes import FakeClock
 
-from graphiti_pkm.core.model.records import BackLinkJob, Deletions, WriteIntent, WriteKind
+from graphiti_pkm.core.model.job_records import BackLinkJob
+from graphiti_pkm.core.model.records import Deletions, WriteIntent, WriteKind
 from graphiti_pkm.errors import ConfigurationError, ConflictingContent, DamagedStore, NewerSchema, WriteFailed
 from graphiti_pkm.storage.journal.schema import MIGRATIONS
 from graphiti_pkm.storage.journal.store import SqliteJournal

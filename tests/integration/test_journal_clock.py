@@ -9,7 +9,7 @@ import pytest
 from tests.builders import a_write, an_episode
 from tests.fakes import FakeClock
 
-from graphiti_pkm.core.model.records import BackLinkJob
+from graphiti_pkm.core.model.job_records import BackLinkJob
 from graphiti_pkm.storage.journal.steady import SteadyClock
 from graphiti_pkm.storage.journal.store import SqliteJournal
 

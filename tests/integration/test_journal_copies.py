@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from tests.builders import an_episode, an_intent
 
-from graphiti_pkm.core.model.records import EmbedPassagesJob, EpisodeText, Forgetting, WriteIntent, WriteKind
+from graphiti_pkm.core.model.job_records import EmbedPassagesJob
+from graphiti_pkm.core.model.records import EpisodeText, Forgetting, WriteIntent, WriteKind
 from graphiti_pkm.errors import DamagedStore, InvalidInput, NewerSchema, Unavailable
 from graphiti_pkm.storage.journal import redaction
 from graphiti_pkm.storage.journal.store import SqliteJournal

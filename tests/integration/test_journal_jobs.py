@@ -7,7 +7,7 @@ import pytest
 from tests.builders import GROUP, RECORDED, an_intent
 from tests.fakes.clock import FakeClock
 
-from graphiti_pkm.core.model.records import BackLinkJob, EmbedPassagesJob
+from graphiti_pkm.core.model.job_records import BackLinkJob, EmbedPassagesJob
 from graphiti_pkm.storage.journal.jobs import MAX_ATTEMPTS
 from graphiti_pkm.storage.journal.store import SqliteJournal
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.builders import an_intent
 
-from graphiti_pkm.core.model.records import EmbedPassagesJob
+from graphiti_pkm.core.model.job_records import EmbedPassagesJob
 from graphiti_pkm.storage.journal.store import SqliteJournal
 
 ROOT = Path(__file__).parents[2]

@@ -17,7 +17,7 @@ from tests.builders import GROUP, new_uuid
 from tests.fakes import FakeJournal
 from tests.scripted_model import FAULT_KINDS, FaultKind, FaultPlan, PermanentFault, ScheduledFault, ScriptedModel, Storm
 
-from graphiti_pkm.core.model.records import ExtractJob
+from graphiti_pkm.core.model.job_records import ExtractJob
 from graphiti_pkm.core.ports.extraction import Budget, ModelLedger, Usage
 from graphiti_pkm.errors import BudgetSpent, ModelError, ModelNonsense, ModelRefused, ModelUnavailable
 from graphiti_pkm.graphiti_adapter.language_model import ModelOnDemand, language_model

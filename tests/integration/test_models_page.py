@@ -17,7 +17,7 @@ from tests.fakes import FakeJournal
 from tests.scripted_model import ScriptedModel
 from tests.write_docs import DOCS
 
-from graphiti_pkm.core.model.records import ExtractJob
+from graphiti_pkm.core.model.job_records import ExtractJob
 from graphiti_pkm.core.ports.extraction import Budget, ModelLedger
 from graphiti_pkm.graphiti_adapter.language_model import language_model
 from graphiti_pkm.settings.loader import Settings, load_settings

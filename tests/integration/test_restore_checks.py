@@ -11,15 +11,8 @@ from pathlib import Path
 import pytest
 from tests.builders import an_entity, an_episode, an_intent
 
-from graphiti_pkm.core.model.records import (
-    BackLinkJob,
-    Deletions,
-    EpisodeText,
-    ExtractJob,
-    Forgetting,
-    WriteIntent,
-    WriteKind,
-)
+from graphiti_pkm.core.model.job_records import BackLinkJob, ExtractJob
+from graphiti_pkm.core.model.records import Deletions, EpisodeText, Forgetting, WriteIntent, WriteKind
 from graphiti_pkm.core.ports.embedding import RecordedEmbedding
 from graphiti_pkm.errors import DamagedStore, InvalidInput
 from graphiti_pkm.storage.journal.store import SqliteJournal

@@ -9,7 +9,8 @@ from tests.worlds.writing_world import WritingWorld
 from graphiti_pkm.capabilities.extraction.writing import ExtractionWriting, FoundInEpisode
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.extraction_answers import ExtractionAnswer
-from graphiti_pkm.core.model.records import Entity, ExtractJob, Fact, WriteIntent, WriteKind
+from graphiti_pkm.core.model.job_records import ExtractJob
+from graphiti_pkm.core.model.records import Entity, Fact, WriteIntent, WriteKind
 from graphiti_pkm.core.ports.extraction import ExtractedEnding, ExtractedEntity, ExtractedFact, Extraction
 from graphiti_pkm.storage.commit import Committer
 

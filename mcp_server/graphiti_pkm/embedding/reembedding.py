@@ -12,7 +12,8 @@ from collections.abc import Callable
 from uuid import uuid4
 
 from graphiti_pkm.core.context import Context
-from graphiti_pkm.core.model.records import EmbedMissingJob, WriteIntent, WriteKind
+from graphiti_pkm.core.model.job_records import EmbedMissingJob
+from graphiti_pkm.core.model.records import WriteIntent, WriteKind
 from graphiti_pkm.core.ports.embedding import EmbeddingSize, RecordedEmbedding, mismatch
 from graphiti_pkm.core.ports.ports import Embedder
 from graphiti_pkm.core.waiting import wait_for_any

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 from graphiti_pkm.core import call_time
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.model import redaction
-from graphiti_pkm.core.model.records import EmbedMissingJob, Vectors, WriteIntent, WriteKind
+from graphiti_pkm.core.model.job_records import EmbedMissingJob
+from graphiti_pkm.core.model.records import Vectors, WriteIntent, WriteKind
 from graphiti_pkm.core.ports.embedding import mismatch
 from graphiti_pkm.core.ports.ports import JournalRow
 from graphiti_pkm.errors import PkmError, Unavailable, WriteFailed, WritePending

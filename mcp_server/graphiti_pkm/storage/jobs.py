@@ -8,19 +8,9 @@ from uuid import uuid4
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.backlinks import ReadTexts, back_link, find_back_links
 from graphiti_pkm.core.identity.mentions import MentionFinder
+from graphiti_pkm.core.model.job_records import BackLinkJob, EmbedMissingJob, EmbedPassagesJob, EraseJob, Job
 from graphiti_pkm.core.model.passages import without_left_out
-from graphiti_pkm.core.model.records import (
-    BackLinkJob,
-    EmbedMissingJob,
-    EmbedPassagesJob,
-    EraseJob,
-    Job,
-    Mention,
-    Passage,
-    Vectors,
-    WriteIntent,
-    WriteKind,
-)
+from graphiti_pkm.core.model.records import Mention, Passage, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.core.waiting import in_thread, wait_for_any
 from graphiti_pkm.errors import ModelUnavailable, PkmError, Unavailable, WritePending
 from graphiti_pkm.storage.commit import Committer

@@ -8,7 +8,8 @@ from graphiti_pkm.capabilities.search.requests import SearchNodes
 from graphiti_pkm.capabilities.search.service import Searching
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import LOCAL
-from graphiti_pkm.core.model.records import EmbedMissingJob, NewVectors
+from graphiti_pkm.core.model.job_records import EmbedMissingJob
+from graphiti_pkm.core.model.records import NewVectors
 from graphiti_pkm.core.ports.embedding import RecordedEmbedding
 from graphiti_pkm.embedding.recorded import RecordedEmbedder
 from graphiti_pkm.errors import ModelUnavailable, Unavailable

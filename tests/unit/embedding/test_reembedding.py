@@ -11,7 +11,7 @@ from graphiti_pkm.capabilities.remember.service import Writing
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import LOCAL
-from graphiti_pkm.core.model.records import EmbedMissingJob
+from graphiti_pkm.core.model.job_records import EmbedMissingJob
 from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.core.ports.embedding import RecordedEmbedding
 from graphiti_pkm.embedding.recorded import RecordedEmbedder

@@ -25,18 +25,9 @@ from tests.fakes.locks import FakeLocks
 from tests.fakes.search import FakeSearch
 
 from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.model.job_records import BackLinkJob, EmbedPassagesJob, Job
 from graphiti_pkm.core.model.queries import EpisodeFilter, Window
-from graphiti_pkm.core.model.records import (
-    BackLinkJob,
-    Deletions,
-    EmbedPassagesJob,
-    Entity,
-    Episode,
-    Job,
-    Vectors,
-    WriteIntent,
-    WriteKind,
-)
+from graphiti_pkm.core.model.records import Deletions, Entity, Episode, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.errors import WriteFailed
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.commit import Committer

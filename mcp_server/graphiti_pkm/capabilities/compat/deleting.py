@@ -27,18 +27,10 @@ from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.known_names import NameBooks
 from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.job_records import EraseJob
 from graphiti_pkm.core.model.names import display_name, normalise_name
 from graphiti_pkm.core.model.queries import EpisodeFilter, FactFilter, Window
-from graphiti_pkm.core.model.records import (
-    Deletions,
-    Entity,
-    EraseJob,
-    Fact,
-    Forgetting,
-    Passage,
-    WriteIntent,
-    WriteKind,
-)
+from graphiti_pkm.core.model.records import Deletions, Entity, Fact, Forgetting, Passage, WriteIntent, WriteKind
 from graphiti_pkm.core.model.request_checks import check_text
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, NotAllowed, TooLarge, Unavailable, WriteFailed

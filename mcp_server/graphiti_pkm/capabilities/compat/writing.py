@@ -53,17 +53,10 @@ from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.known_names import NameBooks
 from graphiti_pkm.core.identity.persons import Persons, refuse_me
 from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.job_records import EmbedMissingJob, Job
 from graphiti_pkm.core.model.names import display_name, name_key, normalise_name, relation_name
 from graphiti_pkm.core.model.queries import EntityFilter
-from graphiti_pkm.core.model.records import (
-    EmbedMissingJob,
-    Job,
-    Mention,
-    Vector,
-    Vectors,
-    WriteIntent,
-    WriteKind,
-)
+from graphiti_pkm.core.model.records import Mention, Vector, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.core.model.request_checks import check_text
 from graphiti_pkm.core.model.requests import ME
 from graphiti_pkm.core.reading.candidates import Candidates

@@ -16,13 +16,12 @@ from graphiti_pkm.core.facts.history import MOST_EVENTS
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import resolve_within, unknown
 from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.job_records import EmbedMissingJob, Job
 from graphiti_pkm.core.model.merges import MergeHead
 from graphiti_pkm.core.model.records import (
     Archive,
-    EmbedMissingJob,
     EntityState,
     FactChange,
-    Job,
     Merge,
     Project,
     Vectors,

@@ -17,13 +17,13 @@ from graphiti_pkm.core.facts.world import FactWorld
 from graphiti_pkm.core.identity.backlinks import back_link
 from graphiti_pkm.core.model.answers import Attention, EntityResult, FoundFact
 from graphiti_pkm.core.model.extraction_answers import ExtractionAnswer
+from graphiti_pkm.core.model.job_records import Job
 from graphiti_pkm.core.model.labels import as_label
 from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.records import (
     Entity,
     Episode,
     Fact,
-    Job,
     Mention,
     Name,
     Origin,

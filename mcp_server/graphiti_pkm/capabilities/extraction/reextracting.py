@@ -9,8 +9,9 @@ from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import resolve_within, unknown
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.extraction_cost import estimated_calls
+from graphiti_pkm.core.model.job_records import ExtractJob
 from graphiti_pkm.core.model.queries import EpisodeFilter, Window
-from graphiti_pkm.core.model.records import Episode, ExtractJob
+from graphiti_pkm.core.model.records import Episode
 from graphiti_pkm.core.ports.extraction import ExtractionQueue
 from graphiti_pkm.errors import NotFound
 

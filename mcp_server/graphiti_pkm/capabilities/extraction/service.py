@@ -18,7 +18,7 @@ from graphiti_pkm.capabilities.extraction.takeover import TAKEN
 from graphiti_pkm.capabilities.extraction.writing import ExtractionWriting, FoundInEpisode, OutdatedError
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.model.extraction_answers import ExtractionAnswer
-from graphiti_pkm.core.model.records import ExtractJob
+from graphiti_pkm.core.model.job_records import ExtractJob
 from graphiti_pkm.core.ports.extraction import Budget, ClaimedExtraction, ExtractionQueue, Extractor, ModelLedger
 from graphiti_pkm.core.ports.takeover import SharedExtractionJobs
 from graphiti_pkm.core.waiting import Signal

@@ -14,8 +14,9 @@ from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.known_names import KnownNames, NameBooks
 from graphiti_pkm.core.identity.persons import Person, Persons
 from graphiti_pkm.core.model.extraction_answers import ExtractionAnswer
+from graphiti_pkm.core.model.job_records import ExtractJob
 from graphiti_pkm.core.model.queries import Window
-from graphiti_pkm.core.model.records import Entity, Episode, ExtractJob, Fact, Origin, Vector
+from graphiti_pkm.core.model.records import Entity, Episode, Fact, Origin, Vector
 from graphiti_pkm.core.ports.extraction import Extraction, ExtractionTask
 from graphiti_pkm.core.reading.snapshot import SnapshotReader
 from graphiti_pkm.embedding.write_vectors import embed_by_text

@@ -11,8 +11,9 @@ from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import ClearResponse
+from graphiti_pkm.core.model.job_records import EraseJob
 from graphiti_pkm.core.model.queries import EpisodeFilter, GroupSize, Window
-from graphiti_pkm.core.model.records import Deletions, EraseJob, Forgetting, WriteIntent, WriteKind
+from graphiti_pkm.core.model.records import Deletions, Forgetting, WriteIntent, WriteKind
 from graphiti_pkm.core.reading.confirmation import confirmation, is_confirmed
 from graphiti_pkm.core.reading.reader import GroupIds
 from graphiti_pkm.core.reading.views import size_in_words

@@ -23,12 +23,12 @@ from graphiti_pkm.core.identity.uuids import resolve_within, unknown
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import DeleteResponse
 from graphiti_pkm.core.model.document_records import DocumentTexts
+from graphiti_pkm.core.model.job_records import EraseJob
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import (
     Deletions,
     Entity,
     Episode,
-    EraseJob,
     Fact,
     FactChange,
     FactUpdate,

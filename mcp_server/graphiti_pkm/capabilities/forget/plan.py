@@ -15,17 +15,9 @@ from graphiti_pkm.capabilities.forget.trace import RemovalContext, words_of_clai
 from graphiti_pkm.capabilities.forget.words import words_in
 from graphiti_pkm.core.facts.known_from import known_without
 from graphiti_pkm.core.model.document_records import Document, DocumentTexts
+from graphiti_pkm.core.model.job_records import EraseJob
 from graphiti_pkm.core.model.name_forms import identifier_words
-from graphiti_pkm.core.model.records import (
-    Deletions,
-    Entity,
-    EpisodeText,
-    EraseJob,
-    Fact,
-    Forgetting,
-    WriteIntent,
-    WriteKind,
-)
+from graphiti_pkm.core.model.records import Deletions, Entity, EpisodeText, Fact, Forgetting, WriteIntent, WriteKind
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.core.model.saga_records import Saga
 

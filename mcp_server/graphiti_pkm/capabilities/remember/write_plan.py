@@ -14,15 +14,13 @@ from graphiti_pkm.core.facts.world import FactWorld
 from graphiti_pkm.core.identity.name_parts import may_be_one, reads_as_name
 from graphiti_pkm.core.identity.spelling import same_digits
 from graphiti_pkm.core.model.answers import Attention
+from graphiti_pkm.core.model.job_records import EmbedPassagesJob, ExtractJob, Job
 from graphiti_pkm.core.model.passages import Span, without_left_out
 from graphiti_pkm.core.model.records import (
-    EmbedPassagesJob,
     Entity,
     Episode,
-    ExtractJob,
     Fact,
     FactChange,
-    Job,
     Mention,
     Name,
     Passage,

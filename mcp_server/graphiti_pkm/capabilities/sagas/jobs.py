@@ -12,7 +12,8 @@ from graphiti_pkm.capabilities.sagas.label_propagation import MOST_PAIRS, MOST_S
 from graphiti_pkm.capabilities.sagas.ports import GraphCommunities
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.persons import Persons
-from graphiti_pkm.core.model.records import Entity, ExtractJob, Vectors, WriteIntent, WriteKind
+from graphiti_pkm.core.model.job_records import ExtractJob
+from graphiti_pkm.core.model.records import Entity, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.core.model.saga_records import Community, Saga
 from graphiti_pkm.core.ports.extraction import ModelLedger
 from graphiti_pkm.core.ports.summaries import Member, Summarizer

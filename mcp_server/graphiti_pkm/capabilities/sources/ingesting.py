@@ -18,17 +18,9 @@ from graphiti_pkm.core.identity.known_names import KnownNames, NameBooks
 from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.document_records import SECTION_SOURCE, Document, Section
+from graphiti_pkm.core.model.job_records import EmbedPassagesJob
 from graphiti_pkm.core.model.passages import without_left_out
-from graphiti_pkm.core.model.records import (
-    EmbedPassagesJob,
-    Episode,
-    Mention,
-    Passage,
-    Vector,
-    Vectors,
-    WriteIntent,
-    WriteKind,
-)
+from graphiti_pkm.core.model.records import Episode, Mention, Passage, Vector, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.core.model.request_checks import check_text
 from graphiti_pkm.core.model.times import parse_instant
 from graphiti_pkm.core.waiting import in_thread

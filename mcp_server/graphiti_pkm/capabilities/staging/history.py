@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from graphiti_pkm.core.model.group_tally import GroupTally
-from graphiti_pkm.core.model.records import BackLinkJob, EmbedMissingJob, EmbedPassagesJob, Job, Vectors, WriteIntent
+from graphiti_pkm.core.model.job_records import BackLinkJob, EmbedMissingJob, EmbedPassagesJob, Job
+from graphiti_pkm.core.model.records import Vectors, WriteIntent
 from graphiti_pkm.core.model.snapshots import remaining_deletion
 from graphiti_pkm.core.ports.ports import Journal
 

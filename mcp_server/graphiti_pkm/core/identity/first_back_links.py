@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 from graphiti_pkm.core.identity.backlinks import BackLinks, ReadTexts, back_link, find_back_links
 from graphiti_pkm.core.identity.known_names import KnownNames
 from graphiti_pkm.core.identity.shared_names import people_among
+from graphiti_pkm.core.model.job_records import BackLinkJob
 from graphiti_pkm.core.model.names import fold
-from graphiti_pkm.core.model.records import BackLinkJob, Entity, Mention, Name
+from graphiti_pkm.core.model.records import Entity, Mention, Name
 from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.core.waiting import in_thread
 

@@ -6,11 +6,12 @@ Graph and journal exchange records with the services. What callers see is define
 from array import array
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from pydantic import Field
 
 from graphiti_pkm.core.model.document_records import Document, DocumentTexts, Instance, Section
+from graphiti_pkm.core.model.job_records import ExtractJob, Job
 from graphiti_pkm.core.model.merges import Moved
 from graphiti_pkm.core.model.record import Record as Record  # noqa: PLC0414 all others are its children
 from graphiti_pkm.core.model.saga_records import Community, EpisodeLink, Saga, SagaStep
@@ -467,58 +468,6 @@ class NewVectors(Record):
     def uuids(self) -> tuple[str, ...]:
         """The uuids of all of them."""
         return (*self.entities, *(fact.uuid for fact in self.facts), *(uuid for _, uuid in self.passages))
-
-
-class BackLinkJob(Record):
-    """Link an entity to earlier episodes that name it; ``after`` is where the last batch stopped."""
-
-    kind: Literal["back_link"] = "back_link"
-    entity_uuid: str
-    names: tuple[str, ...]
-    before: datetime
-    """Only episodes recorded before this instant; later ones are linked when they are written."""
-    after: str | None = None
-    """Uuid of the last episode examined, in uuid order; None at the start."""
-
-
-class EmbedPassagesJob(Record):
-    """Embed the passages of a very long episode that were stored without a vector."""
-
-    kind: Literal["embed_passages"] = "embed_passages"
-    episode_uuid: str
-
-
-class EmbedMissingJob(Record):
-    """Embed everything in the group that was stored without a vector; one waiting job of this kind is enough."""
-
-    kind: Literal["embed_missing"] = "embed_missing"
-
-
-class EraseJob(Record):
-    """Rewrite the files of the data directory without what a write has forgotten."""
-
-    kind: Literal["erase"] = "erase"
-
-
-Job: TypeAlias = Annotated[BackLinkJob | EmbedPassagesJob | EmbedMissingJob | EraseJob, Field(discriminator="kind")]
-
-
-ExtractTask = Literal["episode", "saga", "communities"]
-
-
-class ExtractJob(Record):
-    """Let a model read an episode, a saga or a group's entities; the result is a write with the uuid of this job."""
-
-    uuid: str
-    task: ExtractTask = "episode"
-    episode_uuid: str
-    """The episode; for a saga or a group's communities the uuid by which that job is found."""
-    excluded_entity_types: tuple[str, ...] = ()
-    instructions: str = ""
-    previous_episode_uuids: tuple[str, ...] | None = None
-    update_communities: bool = False
-    person: str | None = None
-    """The caller's name, if known; the local user has the name in the settings."""
 
 
 class WriteKind(StrEnum):

@@ -5,11 +5,11 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from graphiti_pkm.core.model.document_records import Document
+from graphiti_pkm.core.model.job_records import BackLinkJob, Job
 from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.records import (
     QUALITY_TEXTS,
     Archive,
-    BackLinkJob,
     EmbeddedFact,
     Entity,
     EntityState,
@@ -19,7 +19,6 @@ from graphiti_pkm.core.model.records import (
     FactChange,
     FactUpdate,
     Forgetting,
-    Job,
     Merge,
     Name,
     NewVectors,

@@ -11,7 +11,8 @@ from typing import Literal, Protocol
 
 from pydantic import Field
 
-from graphiti_pkm.core.model.records import ExtractJob, ExtractTask, Record
+from graphiti_pkm.core.model.job_records import ExtractJob, ExtractTask
+from graphiti_pkm.core.model.records import Record
 from graphiti_pkm.errors import BudgetSpent
 
 ExtractionState = Literal["queued", "running", "done", "failed", "cancelled"]

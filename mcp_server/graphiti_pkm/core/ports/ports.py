@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Protocol
 
 from graphiti_pkm.core.health import WriteCheck
-from graphiti_pkm.core.model.records import Job, Vector, Vectors, WriteIntent, WriteKind
+from graphiti_pkm.core.model.job_records import Job
+from graphiti_pkm.core.model.records import Vector, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.core.ports.comparing import JournalComparing
 from graphiti_pkm.core.ports.effects import Effect
 from graphiti_pkm.core.ports.embedding import JournalEmbedding

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from graphiti_pkm.core.model.records import ExtractJob, Record
+from graphiti_pkm.core.model.job_records import ExtractJob
+from graphiti_pkm.core.model.records import Record
 from graphiti_pkm.core.ports.extraction import ExtractionState
 
 LEASE_SECONDS = 30.0

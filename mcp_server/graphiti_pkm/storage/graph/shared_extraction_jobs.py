@@ -7,7 +7,8 @@ a mark of its outcome, without the instructions; no server needs the right to de
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from graphiti_pkm.core.model.records import ExtractJob, WriteIntent, WriteKind
+from graphiti_pkm.core.model.job_records import ExtractJob
+from graphiti_pkm.core.model.records import WriteIntent, WriteKind
 from graphiti_pkm.core.ports.extraction import ExtractionState
 from graphiti_pkm.core.ports.takeover import SharedExtractionJob
 from graphiti_pkm.errors import Unavailable

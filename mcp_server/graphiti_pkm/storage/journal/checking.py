@@ -10,7 +10,8 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from graphiti_pkm.core.model import redaction
-from graphiti_pkm.core.model.records import ADDING, BackLinkJob, EmbedMissingJob, WriteIntent, WriteKind
+from graphiti_pkm.core.model.job_records import BackLinkJob, EmbedMissingJob
+from graphiti_pkm.core.model.records import ADDING, WriteIntent, WriteKind
 from graphiti_pkm.errors import PkmError
 from graphiti_pkm.storage.journal import extractions, jobs, saved_graphs
 from graphiti_pkm.storage.journal.connection import check

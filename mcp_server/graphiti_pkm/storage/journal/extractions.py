@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 
 from pydantic import ValidationError
 
-from graphiti_pkm.core.model.records import ExtractJob, WriteIntent
+from graphiti_pkm.core.model.job_records import ExtractJob
+from graphiti_pkm.core.model.records import WriteIntent
 from graphiti_pkm.core.ports.extraction import LOST, LOST_REMEDY, MAX_ATTEMPTS, ClaimedExtraction
 
 # Literally as in the partial index; otherwise SQLite does not use it.

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pydantic import TypeAdapter, ValidationError
 
-from graphiti_pkm.core.model.records import BackLinkJob, EmbedMissingJob, EraseJob, Job
+from graphiti_pkm.core.model.job_records import BackLinkJob, EmbedMissingJob, EraseJob, Job
 from graphiti_pkm.core.model.redaction import redacted_job
 
 MAX_ATTEMPTS = 8

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from graphiti_pkm.core.model.records import ExtractJob
+from graphiti_pkm.core.model.job_records import ExtractJob
 from graphiti_pkm.core.ports.extraction import Budget, ClaimedExtraction, ExtractionRecord, ExtractionState, Usage
 from graphiti_pkm.storage.journal import extraction_reads, extractions, model_answers
 from graphiti_pkm.storage.journal.connection import Connection

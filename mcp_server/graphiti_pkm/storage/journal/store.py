@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from graphiti_pkm.core.model.records import Job, Vectors, WriteIntent, WriteKind
+from graphiti_pkm.core.model.job_records import Job
+from graphiti_pkm.core.model.records import Vectors, WriteIntent, WriteKind
 from graphiti_pkm.core.ports.comparing import WrittenRow
 from graphiti_pkm.core.ports.effects import Effect
 from graphiti_pkm.core.ports.embedding import RecordedEmbedding

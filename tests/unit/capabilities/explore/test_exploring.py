@@ -27,7 +27,8 @@ from graphiti_pkm.capabilities.explore.requests import (
 )
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import ConnectionsResponse, EpisodeSearchResponse, FactView, TimelineResponse
-from graphiti_pkm.core.model.records import BackLinkJob, Entity
+from graphiti_pkm.core.model.job_records import BackLinkJob
+from graphiti_pkm.core.model.records import Entity
 from graphiti_pkm.errors import InvalidCursor, InvalidInput, NotFound, Unavailable
 
 SOMEONE_ELSE = Caller(principal="anna")

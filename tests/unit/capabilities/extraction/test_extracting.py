@@ -16,7 +16,7 @@ from graphiti_pkm.capabilities.forget.deleting import Deleting
 from graphiti_pkm.capabilities.forget.requests import DeleteEpisode
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import LOCAL
-from graphiti_pkm.core.model.records import ExtractJob
+from graphiti_pkm.core.model.job_records import ExtractJob
 from graphiti_pkm.core.ports.extraction import ExtractionRecord
 from graphiti_pkm.errors import (
     ModelNonsense,

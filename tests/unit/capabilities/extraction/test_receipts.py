@@ -15,7 +15,7 @@ from graphiti_pkm.capabilities.status.service import Status
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import LOCAL, Caller
 from graphiti_pkm.core.model.answers import AddMemoryResponse
-from graphiti_pkm.core.model.records import ExtractJob
+from graphiti_pkm.core.model.job_records import ExtractJob
 from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.core.ports.extraction import Extraction
 from graphiti_pkm.core.progress import no_progress

@@ -7,8 +7,9 @@ from tests.worlds.reading_world import UNKNOWN, World
 from graphiti_pkm.capabilities.forget.check import NOTHING_FOUND
 from graphiti_pkm.capabilities.forget.models import ForgetResponse
 from graphiti_pkm.capabilities.forget.requests import DeleteEntityEdge, DeleteEpisode, Forget
+from graphiti_pkm.core.model.job_records import ExtractJob
 from graphiti_pkm.core.model.passages import split_passages
-from graphiti_pkm.core.model.records import Entity, Episode, ExtractJob, Record, Saga, WriteKind
+from graphiti_pkm.core.model.records import Entity, Episode, Record, Saga, WriteKind
 
 HIDDEN = "Zephyrin4711"
 WHO = "Wilhelmina Ostrander"

@@ -8,7 +8,7 @@ from tests.builders import a_name, a_write, an_entity, at
 from tests.worlds.writing_world import WritingWorld, attention, ready_calls, the
 
 from graphiti_pkm.core.model.access import Caller
-from graphiti_pkm.core.model.records import BackLinkJob
+from graphiti_pkm.core.model.job_records import BackLinkJob
 
 KNOWS = {"source": "Sarah", "relation": "KNOWS", "target": "Tom", "fact": "Sarah knows Tom"}
 

@@ -14,7 +14,8 @@ from tests.worlds.writing_world import WritingWorld, the
 from graphiti_pkm.capabilities.remember.service import Writing
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
-from graphiti_pkm.core.model.records import EmbedMissingJob, EmbedPassagesJob, Vector
+from graphiti_pkm.core.model.job_records import EmbedMissingJob, EmbedPassagesJob
+from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.embedding import write_vectors
 from graphiti_pkm.errors import InvalidInput, NotAllowed

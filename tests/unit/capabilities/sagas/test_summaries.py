@@ -25,7 +25,8 @@ from graphiti_pkm.capabilities.status.requests import GetStatus
 from graphiti_pkm.capabilities.status.service import Status
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import LOCAL, Caller
-from graphiti_pkm.core.model.records import ExtractJob, WriteIntent, WriteKind
+from graphiti_pkm.core.model.job_records import ExtractJob
+from graphiti_pkm.core.model.records import WriteIntent, WriteKind
 from graphiti_pkm.core.model.saga_records import Saga
 from graphiti_pkm.core.ports.extraction import ExtractionRecord
 from graphiti_pkm.core.reading.receipts import Receipts

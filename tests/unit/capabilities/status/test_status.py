@@ -5,8 +5,9 @@ from tests.worlds.reading_world import World
 
 from graphiti_pkm.capabilities.status.requests import GetStatus
 from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.job_records import EmbedMissingJob
 from graphiti_pkm.core.model.queries import VectorIndex
-from graphiti_pkm.core.model.records import Deletions, EmbedMissingJob, WriteIntent, WriteKind
+from graphiti_pkm.core.model.records import Deletions, WriteIntent, WriteKind
 
 
 async def kept(world: World, *writes: WriteIntent) -> None:

@@ -12,7 +12,7 @@ from graphiti_pkm.capabilities.search.requests import SearchNodes
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.model.access import LOCAL, Caller, SharedMemory
-from graphiti_pkm.core.model.records import ExtractJob
+from graphiti_pkm.core.model.job_records import ExtractJob
 
 NOW = at(2026, 6)
 VERA = "Vera"
