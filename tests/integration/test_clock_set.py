@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from graphiti_pkm.storage.journal.store import SqliteJournal
 from tests.builders import a_write, an_episode
-from graphiti_pkm.core.model.records import BackLinkJob
+from graphiti_pkm.core.model.job_records import BackLinkJob
 
 async def main(data_dir, what, seconds):
     journal = SqliteJournal(Path(data_dir))
