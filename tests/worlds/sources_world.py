@@ -34,7 +34,7 @@ class SourcesWorld(CurationWorld):
         return [one async for one in self.ingesting.ingest(caller, given, self.root, group)]
 
     async def add(
-        self, name: str, quote: str, paragraph: int, document: str = "guide", caller: Caller = LOCAL
+        self, name: str, quote: str, paragraph: int | None = None, document: str = "guide", caller: Caller = LOCAL
     ) -> EvidenceResponse:
         self.clock.advance(seconds=1)
         request = AddEvidence(entity_uuid=self._uuid(name), quote=quote, document=document, paragraph=paragraph)

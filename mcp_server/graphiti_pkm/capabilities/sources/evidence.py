@@ -2,7 +2,9 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import NamedTuple
 from uuid import UUID, uuid4, uuid5
 
 from graphiti_pkm.capabilities.sources.layout import MOST_PARTS
@@ -27,12 +29,30 @@ from graphiti_pkm.errors import InvalidInput, NotFound
 from graphiti_pkm.storage.commit import Committer
 
 _NAME = 200
+_LISTED = 10
+_AT_ONCE = 50
 _CHARS = 2_000
 """Of a context; of a longer one what is around the quote is shown."""
 _EVIDENCE = UUID("7d1c1f0e-4b0b-5a5c-9d57-3a7a6f2d8b11")
 """Under it the uuids of quotes are derived, so that the same quote again is the same record."""
 _WORD = re.compile(r"\S+")
 _LINE_BREAK = re.compile(r"[\r\n]")
+
+
+class _Found(NamedTuple):
+    """Where a quote stands: a paragraph of a section."""
+
+    section: Section
+    own: list[Passage]
+    """Of the paragraph."""
+    content: str
+    """Of the section."""
+    place: tuple[int, int]
+
+    @property
+    def paragraph(self) -> int:
+        """Its number in the document."""
+        return self.section.paragraph + self.own[0].paragraph
 
 
 class Evidence(Reader):
@@ -56,15 +76,8 @@ class Evidence(Reader):
             if not found:
                 raise unknown("entity", anchor.asked)
             entity = found[0]
-            document, section, own = await self._paragraph(request, group)
-            (episode,) = await self._graph.records.get_episodes([section.episode_uuid], [group])
+            document, (section, own, content, place) = await self._find(request, group)
             around = (own[0].start, own[-1].end)
-            place = await in_thread(located, episode.content, around, request.quote)
-            if place is None:
-                raise InvalidInput(
-                    f"The quote is not in paragraph {request.paragraph} of {request.document!a} word for word; only "
-                    f"white space may differ. Nothing was stored. get_episodes with {episode.uuid} shows the section."
-                )
             held = [one for one in own if one.start < place[1] and place[0] < one.end]
             at = await self._committer.time(group, self._context.now())
             instance = _instance(entity.uuid, document, held, place).model_copy(
@@ -83,7 +96,7 @@ class Evidence(Reader):
             )
         placed = Placed(document=document, is_present=True, paragraph=section.paragraph, start=section.start)
         row = InstanceRow(instance=instance, placed=placed, first=held[0], last=held[-1], around=around)
-        view = _view(row, episode.content, "paragraph")
+        view = _view(row, content, "paragraph")
         name = clipped(entity.name, _NAME)
         return EvidenceResponse(
             message=f"Evidence of {name!r}: {view.source_id}, sentence {view.sentence}.",
@@ -93,8 +106,13 @@ class Evidence(Reader):
             **dict(view),
         )
 
-    async def _paragraph(self, request: AddEvidence, group: str) -> tuple[Document, Section, list[Passage]]:
-        """The present version of a document, a section of it, and the passages of one paragraph. Raises NotFound."""
+    async def _find(self, request: AddEvidence, group: str) -> tuple[Document, "_Found"]:
+        """The present version of a document, and the one place where the quote is meant to stand in it.
+
+        Raises:
+            NotFound: there is no such document.
+            InvalidInput: the words are not in it, or in other paragraphs than the one given, or in several.
+        """
         document = await self._graph.documents.present(group, request.document)
         if document is None:
             raise NotFound(
@@ -102,19 +120,51 @@ class Evidence(Reader):
                 "sections in search_episodes begin with its name."
             )
         sections = await self._graph.documents.sections(document.uuid, group, MOST_PARTS)
-        before = [one for one in sections if one.paragraph <= request.paragraph]
-        if before:
-            section = before[-1]
-            passages = await self._graph.episodes.passages(
-                section.episode_uuid, without_vector=False, limit=MOST_PASSAGES
+        wanted = request.paragraph
+        if wanted is not None:
+            before = [one for one in sections if one.paragraph <= wanted]
+            own = [one async for one in self._places(before[-1:], group, request.quote)]
+            if found := next((one for one in own if one.paragraph == wanted), None):
+                return document, found
+        places = list[_Found]()
+        async for place in self._places(sections, group, request.quote):
+            places.append(place)
+            if len(places) > _LISTED:
+                break
+        if wanted is None and len(places) == 1:
+            return document, places[0]
+        numbers = ", ".join(str(one.paragraph) for one in places[:_LISTED])
+        more = " and more" if len(places) > _LISTED else ""
+        where = f"paragraph{'s' if len(places) > 1 else ''} {numbers}{more}"
+        if not places:
+            raise InvalidInput(
+                f"The quote is not in {request.document!a} word for word; only white space may differ, and a quote "
+                "stays within one paragraph. Nothing was stored. search_episodes finds the section that has its words."
             )
-            own = [one for one in passages if section.paragraph + one.paragraph == request.paragraph]
-            if own:
-                return document, section, own
-        raise NotFound(
-            f"There is no paragraph {request.paragraph} in {request.document!a}, or its words were forgotten. Nothing "
-            "was stored."
+        if wanted is None:
+            raise InvalidInput(f"The quote stands in {where} of {request.document!a}: send one. Nothing was stored.")
+        raise InvalidInput(
+            f"The quote is not in paragraph {wanted} of {request.document!a}, but in {where}. Nothing was stored."
         )
+
+    async def _places(self, sections: Sequence[Section], group: str, quote: str) -> AsyncIterator["_Found"]:
+        """Paragraphs of these sections in which a quote stands, in order, each with its first place there."""
+        for start in range(0, len(sections), _AT_ONCE):
+            some = sections[start : start + _AT_ONCE]
+            episodes = await self._graph.records.get_episodes([one.episode_uuid for one in some], [group])
+            contents = {one.uuid: one.content for one in episodes}
+            for section in some:
+                content = contents.get(section.episode_uuid, "")
+                if await in_thread(located, content, (0, len(content)), quote) is None:
+                    continue
+                passages = await self._graph.episodes.passages(
+                    section.episode_uuid, without_vector=False, limit=MOST_PASSAGES
+                )
+                for _, of_paragraph in groupby(passages, key=lambda one: one.paragraph):
+                    own = list(of_paragraph)
+                    place = await in_thread(located, content, (own[0].start, own[-1].end), quote)
+                    if place is not None:
+                        yield _Found(section, own, content, place)
 
     async def get_entity_sources(self, caller: Caller, request: GetEntitySources) -> EntitySourcesResponse:
         """The newest document first, then by place in it."""

@@ -20,8 +20,9 @@ class AddEvidence(Request):
     ]
     document: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, description="its exact name")]
     paragraph: Annotated[
-        int, Field(ge=1, le=1_000_000, description="number in the document, from 1; a list or table counts as one")
-    ]
+        int | None,
+        Field(ge=1, le=1_000_000, description="number in the document, from 1; only if the words stand in several"),
+    ] = None
 
 
 class GetEntitySources(Request):

@@ -20,7 +20,7 @@ async def add_evidence(call: Call, request: AddEvidence) -> EvidenceResponse:
 
     Use after reading a section of a document, for what supports an entity; to store what a text says use add_memory
     instead. The present version of the document is quoted; later versions leave the quote as it is. A quote that is not
-    in that paragraph word for word is refused. The same quote again changes nothing.
+    there word for word is refused. The same quote again changes nothing.
     """
     return await call.services[EVIDENCE].add_evidence(call.caller, request)
 

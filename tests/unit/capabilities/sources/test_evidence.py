@@ -66,22 +66,39 @@ async def test_sentences_count_from_0_and_marks_of_a_quotation_are_no_words(tmp_
     [
         ("Tom runs the Service.", 2),
         ("Tom runs the service. It is small.", 2),
-        ("Tom runs", 5),
         ("Anna", 1),
+        ("Anna", None),
         ("  ", 2),
     ],
 )
-async def test_a_quote_that_is_not_there_word_for_word_is_refused(tmp_path: Path, quote: str, paragraph: int) -> None:
+async def test_a_quote_that_is_not_there_word_for_word_is_refused(
+    tmp_path: Path, quote: str, paragraph: int | None
+) -> None:
     world = await begun(tmp_path)
     with pytest.raises(InvalidInput, match="word for word"):
         await world.add("Tom", quote, paragraph)
     assert (await world.sources("Tom")).total == 0
 
 
+async def test_without_a_paragraph_the_only_one_with_the_words_is_taken_and_of_several_each_is_named(
+    tmp_path: Path,
+) -> None:
+    world = await begun(tmp_path)
+    assert (await world.add("Tom", "It is fast.")).paragraph == 2
+    assert (await world.add("Tom", "Tom owns it.")).source_id == "guide_p5"
+    with pytest.raises(InvalidInput, match="stands in paragraphs 2, 5 of 'guide': send one"):
+        await world.add("Tom", "Tom")
+    for wrong in (4, 6, 1_000):
+        with pytest.raises(InvalidInput, match=f"not in paragraph {wrong} of 'guide', but in paragraph 2"):
+            await world.add("Tom", "It is fast.", wrong)
+    await world.ingest(guide="\n\n".join(f"The same. Part {number}." for number in range(12)))
+    with pytest.raises(InvalidInput, match=r"paragraphs 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and more of 'guide'"):
+        await world.add("Tom", "The same.")
+    assert (await world.add("Tom", "The same.", 12)).paragraph == 12
+
+
 async def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
     world = await begun(tmp_path)
-    with pytest.raises(NotFound, match="no paragraph 6"):
-        await world.add("Tom", "Tom", 6)
     with pytest.raises(NotFound, match="no document 'other'"):
         await world.add("Tom", "Tom", 1, document="other")
     with pytest.raises(NotFound):
