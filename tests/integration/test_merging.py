@@ -150,8 +150,8 @@ async def test_a_merge_keeps_all_and_undoing_and_rebuilding_give_back_the_same(t
         assert len(answer.pair_facts or []) == 1
         assert len(answer.joined_facts or []) == 1
         (conflict,) = answer.needs_attention
-        assert ["Ceres" in line for line in conflict.candidates] == [True, False]
-        assert ["Atlas" in line for line in conflict.candidates] == [False, True]
+        assert ["Ceres" in line for line in conflict.candidates] == [False, True]
+        assert ["Atlas" in line for line in conflict.candidates] == [True, False]
         merged = dump(tmp_path)
         async with SqliteDriver(tmp_path / MEMORY) as driver:
             await read_by_graphiti(driver, uuids)
