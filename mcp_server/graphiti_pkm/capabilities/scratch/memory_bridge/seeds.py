@@ -107,9 +107,7 @@ class SeedSearch(Searching):
         if len(uuids) > min(MOST_NAMED, request.limit):
             most = min(MOST_NAMED, request.limit)
             raise InvalidInput(f"Nothing was loaded: at most {most} entity_uuids, not {len(uuids)}.")
-        wanted = self._groups.many(caller, request.group_ids)
-        visible = await self._groups.visible(caller)
-        searched = visible if wanted is None else tuple(group for group in wanted if group in visible)
+        wanted, visible, searched = await self._places(caller, request)
         whole = [await self._whole(caller, uuid, wanted, visible) for uuid in uuids]
         entities = await self._graph.records.get_entities(list(dict.fromkeys(whole)), searched)
         known = {one.uuid for one in entities}
@@ -118,6 +116,13 @@ class SeedSearch(Searching):
                 raise unknown("entity", uuid)
         groups = wanted or tuple(dict.fromkeys(one.group_id for one in entities))
         return Seeds(entities, groups, tuple(sorted(known)), named=frozenset(known))
+
+    async def _places(
+        self, caller: Caller, request: LoadMemoryGraph
+    ) -> tuple[tuple[str, ...] | None, tuple[str, ...], tuple[str, ...]]:
+        """The groups that are named, those that are visible, and those in which uuids are looked up."""
+        wanted, visible = self._groups.many(caller, request.group_ids), await self._groups.visible(caller)
+        return wanted, visible, visible if wanted is None else tuple(group for group in wanted if group in visible)
 
     async def _whole(self, caller: Caller, uuid: str, wanted: tuple[str, ...] | None, visible: tuple[str, ...]) -> str:
         if normalise_name(uuid) in PERSON_WORDS:
@@ -129,14 +134,12 @@ class SeedSearch(Searching):
 
     async def _mentioned(self, caller: Caller, request: LoadMemoryGraph, wanted: EntityFilter) -> Seeds:
         """Whom episodes mention; without groups those of the episodes are read."""
-        visible = await self._groups.visible(caller)
-        given = self._groups.many(caller, request.group_ids)
-        searched = visible if given is None else tuple(group for group in given if group in visible)
+        given, visible, searched = await self._places(caller, request)
         uuids = [await resolve_within(self._graph, visible, "episode", one) for one in request.episode_uuids or ()]
         episodes = await self._graph.records.get_episodes(list(dict.fromkeys(uuids)), searched)
         known = {one.uuid for one in episodes}
         for uuid in uuids:
-            if uuid not in known and not await self._graph.records.get_entities([uuid], searched):
+            if uuid not in known:
                 raise unknown("episode", uuid)
         groups = given or tuple(dict.fromkeys(one.group_id for one in episodes))
         every, total = await self._graph.episodes.episode_entities(sorted(known), groups, Window(limit=_RANKED))
