@@ -3,18 +3,21 @@
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from graphiti_pkm.core import call_time
 from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.identity.uuids import unknown
 from graphiti_pkm.core.model import redaction
 from graphiti_pkm.core.model.job_records import EmbedMissingJob
-from graphiti_pkm.core.model.records import Vectors, WriteIntent, WriteKind
+from graphiti_pkm.core.model.records import Entity, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.core.ports.embedding import mismatch
 from graphiti_pkm.core.ports.ports import JournalRow
+from graphiti_pkm.core.reading.reader import Anchor
 from graphiti_pkm.errors import PkmError, Unavailable, WriteFailed, WritePending
 
 _log = logging.getLogger(__name__)
@@ -36,7 +39,7 @@ _NO_ANSWER: Mapping[str, object] = MappingProxyType({})
 
 
 class Committer:
-    """Commits writes to journal and graph; every method expects the group's lock to be held."""
+    """Commits writes to journal and graph; every method but ``changing`` expects the group's lock to be held."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -52,6 +55,19 @@ class Committer:
         """Called when a write has enqueued jobs."""
         self.on_extractions: Callable[[], None] = lambda: None
         """Called when a write has enqueued extractions."""
+
+    @asynccontextmanager
+    async def changing(self, anchor: Anchor) -> AsyncIterator[Entity]:
+        """Hold the group of an entity and finish its writes; yields the entity as it is then. Raises NotFound."""
+        if anchor.entity is None:
+            raise unknown("entity", anchor.asked)
+        group = anchor.entity.group_id
+        async with self._context.locks.hold(group):
+            await self.catch_up(group)
+            found = await self._graph.records.get_entities([anchor.uuid], [group])
+            if not found:
+                raise unknown("entity", anchor.asked)
+            yield found[0]
 
     async def time(self, group_id: str, now: datetime | None = None) -> datetime:
         """The recording time of a group's next write: now, but later than every earlier write, whatever the clock says.

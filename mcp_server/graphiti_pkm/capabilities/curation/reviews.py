@@ -10,7 +10,6 @@ from graphiti_pkm.capabilities.curation.ports import GraphCuration
 from graphiti_pkm.capabilities.curation.requests import MAX_REASON, ClearFlag, FlagForReview, ListFlagged, SetConfidence
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
-from graphiti_pkm.core.identity.uuids import unknown
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.curation import FlaggedFilter
 from graphiti_pkm.core.model.queries import Window
@@ -51,15 +50,8 @@ class Said(Reader):
         """Change what is said of an entity; what is the same afterwards is not written. Raises NotFound, NotAllowed."""
         caller.must_write("Nothing was changed.")
         anchor = await self._anchor(caller, entity_uuid, None)
-        if anchor.entity is None:
-            raise unknown("entity", anchor.asked)
-        group = anchor.entity.group_id
-        async with self._context.locks.hold(group):
-            await self._committer.catch_up(group)
-            found = await self._graph.records.get_entities([anchor.uuid], [group])
-            if not found:
-                raise unknown("entity", anchor.asked)
-            entity = found[0]
+        async with self._committer.changing(anchor) as entity:
+            group = entity.group_id
             held = (await self._stored.qualities([entity.uuid], [group])).get(entity.uuid)
             before = held or Quality(uuid=entity.uuid, group_id=group)
             at = await self._committer.time(group, self._context.now())

@@ -12,7 +12,6 @@ from graphiti_pkm.capabilities.sources.models import EntitySourcesResponse, Evid
 from graphiti_pkm.capabilities.sources.requests import AddEvidence, ContextMode, GetEntitySources
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
-from graphiti_pkm.core.identity.uuids import unknown
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.document_records import Document, Instance, Placed, Section
 from graphiti_pkm.core.model.documents import InstanceRow
@@ -67,15 +66,8 @@ class Evidence(Reader):
         caller.must_write("Nothing was stored.")
         check_text(request.quote, "quote")
         anchor = await self._anchor(caller, request.entity_uuid, None)
-        if anchor.entity is None:
-            raise unknown("entity", anchor.asked)
-        group = anchor.entity.group_id
-        async with self._context.locks.hold(group):
-            await self._committer.catch_up(group)
-            found = await self._graph.records.get_entities([anchor.uuid], [group])
-            if not found:
-                raise unknown("entity", anchor.asked)
-            entity = found[0]
+        async with self._committer.changing(anchor) as entity:
+            group = entity.group_id
             document, (section, own, content, place) = await self._find(request, group)
             around = (own[0].start, own[-1].end)
             held = [one for one in own if one.start < place[1] and place[0] < one.end]
@@ -153,10 +145,8 @@ class Evidence(Reader):
             some = sections[start : start + _AT_ONCE]
             episodes = await self._graph.records.get_episodes([one.episode_uuid for one in some], [group])
             contents = {one.uuid: one.content for one in episodes}
-            for section in some:
-                content = contents.get(section.episode_uuid, "")
-                if await in_thread(located, content, (0, len(content)), quote) is None:
-                    continue
+            said = [(section, contents.get(section.episode_uuid, "")) for section in some]
+            for section, content in await in_thread(_with_words, said, quote):
                 passages = await self._graph.episodes.passages(
                     section.episode_uuid, without_vector=False, limit=MOST_PASSAGES
                 )
@@ -197,6 +187,11 @@ class Evidence(Reader):
     async def _contents(self, rows: Sequence[InstanceRow], groups: Sequence[str]) -> Mapping[str, str]:
         uuids = list(dict.fromkeys(row.instance.episode_uuid for row in rows))
         return {one.uuid: one.content for one in await self._graph.records.get_episodes(uuids, groups)}
+
+
+def _with_words(sections: Sequence[tuple[Section, str]], quote: str) -> list[tuple[Section, str]]:
+    """Those sections that hold the words of a quote, be it over several paragraphs."""
+    return [(section, text) for section, text in sections if located(text, (0, len(text)), quote) is not None]
 
 
 def located(content: str, around: tuple[int, int], quote: str) -> tuple[int, int] | None:
