@@ -12,6 +12,7 @@ from graphiti_pkm.core.model.records import Origin, SourceType
 from graphiti_pkm.errors import NotAllowed
 from graphiti_pkm.settings.serving import Tier as Tier  # noqa: PLC0414 it is also a setting
 
+State = Literal["valid", "expired", "revoked"]
 LOCAL_PRINCIPAL = "local"
 
 TIERS: tuple[Tier, ...] = get_args(Tier)
@@ -27,6 +28,13 @@ PRINCIPAL = rf"^{_USER}(:{_USER})?$"
 ISSUED = r"^oauth:[0-9a-f]{12}:[A-Za-z0-9._~@+%-]{1,800}$"
 """Somebody whom an OAuth issuer named: a hash of the issuer, and the name with other characters percent-encoded. Two
 colons keep these principals apart from those of our own tokens, from their users and from the local one."""
+
+
+def state_at(now: datetime, expires: datetime | None, revoked: datetime | None) -> State:
+    """Whether a token or a grant counts; if not, the reason."""
+    if revoked is not None:
+        return "revoked"
+    return "expired" if expires is not None and expires <= now else "valid"
 
 
 class SharedMemory(Record):
@@ -126,11 +134,9 @@ class Token(Record):
         """Its name in lists, logs and ``tokens revoke``."""
         return self.hash[:8]
 
-    def state(self, now: datetime) -> Literal["valid", "expired", "revoked"]:
+    def state(self, now: datetime) -> State:
         """Whether it is accepted; if not, the reason."""
-        if self.revoked is not None:
-            return "revoked"
-        return "expired" if self.expires is not None and self.expires <= now else "valid"
+        return state_at(now, self.expires, self.revoked)
 
 
 class IssuedToken(Token):

@@ -3,23 +3,22 @@
 The files are looked at on every request, so that who is taken off a list has lost access with the next call.
 """
 
-import json
 import logging
 import re
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Generic, Literal, Self, TypeVar
+from typing import Annotated, Generic, Self, TypeVar
 
-from pydantic import Field, TypeAdapter, ValidationError, model_validator
+from pydantic import Field, TypeAdapter, model_validator
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from graphiti_pkm.core.model.access import ISSUED, PRINCIPAL, SharedMemory, Tier
+from graphiti_pkm.core.model.access import ISSUED, PRINCIPAL, SharedMemory, State, Tier, state_at
 from graphiti_pkm.core.model.record import Record
 from graphiti_pkm.errors import ConfigurationError
 from graphiti_pkm.server.auth.callers import GRANTS
-from graphiti_pkm.server.auth.tokens import Stamp, is_aware, read_private, stamp_of, write_private
+from graphiti_pkm.server.auth.tokens import Stamp, parse_entries, read_private, stamp_of, write_private
 from graphiti_pkm.settings.loader import Settings
 
 _log = logging.getLogger(__name__)
@@ -54,11 +53,9 @@ class Grant(Record):
             raise ValueError("members are users of a service, whose name has no ':', or of an issuer")
         return self
 
-    def state(self, now: datetime) -> Literal["valid", "expired", "revoked"]:
+    def state(self, now: datetime) -> State:
         """Whether it counts; if not, the reason."""
-        if self.revoked is not None:
-            return "revoked"
-        return "expired" if self.expires is not None and self.expires <= now else "valid"
+        return state_at(now, self.expires, self.revoked)
 
 
 _GRANTS = TypeAdapter(tuple[Grant, ...])
@@ -135,20 +132,7 @@ def read_grants(path: Path) -> tuple[Grant, ...]:
     text = read_private(path, "file of grants")
     if text is None:
         return ()
-    try:
-        data = json.loads(text)
-        if not isinstance(data, dict) or data.get("version") != _VERSION:
-            raise ConfigurationError(f"The grants in {path} are of another version of this product.")
-        grants = _GRANTS.validate_python(data.get("grants"))
-    except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False, include_context=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise ConfigurationError(f"The grants in {path} do not fit: {place}: {first['msg']}.") from None
-    except ValueError:
-        raise ConfigurationError(f"The grants in {path} are no JSON.") from None
-    if not all(is_aware(one.created, one.expires, one.revoked) for one in grants):
-        raise ConfigurationError(f"A time of the grants in {path} has no offset; write it as 2026-03-01T00:00:00Z.")
-    return grants
+    return parse_entries(text, str(path), "grants", _GRANTS)
 
 
 def write_grants(path: Path, grants: Sequence[Grant]) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -29,6 +29,19 @@ _VERSION = 1
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _TOKENS = TypeAdapter(tuple[Token, ...])
 
+
+class _Dated(Protocol):
+    """What counts from one time to another."""
+
+    @property
+    def created(self) -> datetime: ...
+    @property
+    def expires(self) -> datetime | None: ...
+    @property
+    def revoked(self) -> datetime | None: ...
+
+
+_D = TypeVar("_D", bound=_Dated)
 Stamp: TypeAlias = tuple[int, int, int]
 Refusal: TypeAlias = Literal["unknown", "expired", "revoked"]
 
@@ -168,30 +181,36 @@ def as_entry(token: Token) -> dict[str, object]:
 
 def parse(text: str, where: str) -> tuple[Token, ...]:
     """Tokens from JSON: a list of entries, or the object in a token file. Raises ConfigurationError."""
+    return parse_entries(text, where, "tokens", _TOKENS, may_be_list=True)
+
+
+def parse_entries(
+    text: str, where: str, what: str, entries: TypeAdapter[tuple[_D, ...]], *, may_be_list: bool = False
+) -> tuple[_D, ...]:
+    """What lets callers in, from JSON: an object with a version and, as ``what``, the entries.
+
+    ``may_be_list``: whether the entries may also come alone.
+
+    Raises ConfigurationError.
+    """
     try:
         data = json.loads(text)
-        if isinstance(data, dict):
-            if data.get("version") != _VERSION:
-                raise ConfigurationError(f"The tokens in {where} are of another version of this product.")
-            data = data.get("tokens")
-        tokens = _TOKENS.validate_python(data)
-        if not all(is_aware(one.created, one.expires, one.revoked) for one in tokens):
-            raise ConfigurationError(
-                f"A time of the tokens in {where} has no offset; write it as 2026-03-01T00:00:00Z."
-            )
+        if isinstance(data, dict) or not may_be_list:
+            if not isinstance(data, dict) or data.get("version") != _VERSION:
+                raise ConfigurationError(f"The {what} in {where} are of another version of this product.")
+            data = data.get(what)
+        found = entries.validate_python(data)
     except ValidationError as error:
         # Never quote the input: somebody may have entered a token where its hash belongs.
         first = error.errors(include_input=False, include_url=False, include_context=False)[0]
         place = ".".join(map(str, first["loc"]))
-        raise ConfigurationError(f"The tokens in {where} do not fit: {place}: {first['msg']}.") from None
+        raise ConfigurationError(f"The {what} in {where} do not fit: {place}: {first['msg']}.") from None
     except ValueError:
-        raise ConfigurationError(f"The tokens in {where} are no JSON.") from None
-    return tokens
-
-
-def is_aware(*times: datetime | None) -> bool:
-    """Whether each time has an offset."""
-    return all(at is None or at.tzinfo is not None for at in times)
+        raise ConfigurationError(f"The {what} in {where} are no JSON.") from None
+    times = [at for one in found for at in (one.created, one.expires, one.revoked)]
+    if any(at is not None and at.tzinfo is None for at in times):
+        raise ConfigurationError(f"A time of the {what} in {where} has no offset; write it as 2026-03-01T00:00:00Z.")
+    return found
 
 
 def stamp_of(path: Path) -> Stamp | None:
