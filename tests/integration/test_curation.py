@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
 from tests.integration.planted import files_with
 from tests.neo4j_server import Neo4jAddress, empty
 from tests.storm.dump import differences, dump
@@ -74,12 +73,7 @@ async def test_on_neo4j_a_rebuild_gives_the_same_and_a_forgotten_person_leaves_t
     tmp_path: Path, neo4j_server: Neo4jAddress
 ) -> None:
     empty(neo4j_server)
-    settings = Settings(
-        data_dir=tmp_path,
-        neo4j_uri=neo4j_server.uri,
-        neo4j_username=neo4j_server.username,
-        neo4j_password=SecretStr(neo4j_server.password),
-    )
+    settings = Settings(data_dir=tmp_path, **neo4j_server.product_settings())
     async with open_memory(settings) as memory:
         uuids = await begin(memory)
         report = await memory.services[REPORT].get_quality_report(LOCAL, GetQualityReport())

@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
 from tests.builders import an_intent, an_update
 from tests.integration.planted import files_with
 from tests.neo4j_server import Neo4jAddress, empty
@@ -102,12 +101,7 @@ async def opened(data_dir: Path, neo4j: Neo4jAddress | None = None) -> AsyncIter
     settings = Settings(data_dir=data_dir)
     if neo4j is not None:
         empty(neo4j)
-        settings = Settings(
-            data_dir=data_dir,
-            neo4j_uri=neo4j.uri,
-            neo4j_username=neo4j.username,
-            neo4j_password=SecretStr(neo4j.password),
-        )
+        settings = Settings(data_dir=data_dir, **neo4j.product_settings())
     async with open_memory(settings) as memory:
         yield memory
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from neo4j import GraphDatabase
-from pydantic import SecretStr
 from tests.integration.planted import files_with
 from tests.neo4j_server import Neo4jAddress, empty
 from tests.storm.dump import differences, dump
@@ -213,13 +212,7 @@ async def test_numbers_and_order_are_those_of_the_documents_cypher_run_beside_it
     tmp_path: Path, neo4j_server: Neo4jAddress
 ) -> None:
     empty(neo4j_server)
-    settings = Settings(
-        data_dir=tmp_path,
-        fitness="boost",
-        neo4j_uri=neo4j_server.uri,
-        neo4j_username=neo4j_server.username,
-        neo4j_password=SecretStr(neo4j_server.password),
-    )
+    settings = Settings(data_dir=tmp_path, fitness="boost", **neo4j_server.product_settings())
     login = (neo4j_server.username, neo4j_server.password)
     async with open_memory(settings) as memory:
         with GraphDatabase.driver(neo4j_server.uri, auth=login) as driver:

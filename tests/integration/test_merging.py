@@ -9,7 +9,6 @@ from graphiti_core.edges import EntityEdge
 from graphiti_core.errors import NodeNotFoundError
 from graphiti_core.nodes import EntityNode
 from neo4j import AsyncGraphDatabase
-from pydantic import SecretStr
 from tests.integration.planted import files_with
 from tests.neo4j_server import Neo4jAddress, empty
 from tests.storm.dump import Dump, differences, dump
@@ -256,12 +255,7 @@ async def test_on_neo4j_undoing_and_rebuilding_give_back_the_same_and_forgetting
     tmp_path: Path, neo4j_server: Neo4jAddress
 ) -> None:
     empty(neo4j_server)
-    settings = Settings(
-        data_dir=tmp_path,
-        neo4j_uri=neo4j_server.uri,
-        neo4j_username=neo4j_server.username,
-        neo4j_password=SecretStr(neo4j_server.password),
-    )
+    settings = Settings(data_dir=tmp_path, **neo4j_server.product_settings())
     async with open_memory(settings) as memory:
         uuids = await begin(memory)
         before = await graph_of(neo4j_server)

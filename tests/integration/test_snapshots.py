@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
 from tests.integration.planted import files_with
 from tests.neo4j_server import Neo4jAddress, empty
 from tests.storm.dump import differences, dump
@@ -45,12 +44,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
 
 
 def on(server: Neo4jAddress, data_dir: Path) -> Settings:
-    return Settings(
-        data_dir=data_dir,
-        neo4j_uri=server.uri,
-        neo4j_username=server.username,
-        neo4j_password=SecretStr(server.password),
-    )
+    return Settings(data_dir=data_dir, **server.product_settings())
 
 
 async def tell(memory: Memory, body: str, source: str, relation: str, target: str, **fact: object) -> dict[str, str]:

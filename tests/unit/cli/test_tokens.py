@@ -3,30 +3,14 @@
 import json
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.unit.cli.token_commands import as_json, own_directory, told  # noqa: F401 a fixture
 
 from graphiti_pkm.cli.main import main
 from graphiti_pkm.server.auth.tokens import hash_of, read_tokens
 
-pytestmark = pytest.mark.usefixtures("own_logger")
-
-
-@pytest.fixture(autouse=True)
-def _file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GRAPHITI_PKM_DATA_DIR", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-
-
-def told(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
-    assert main(["tokens", *arguments]) == code
-    out, err = capsys.readouterr()
-    return err if code else out
-
-
-def as_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
-    return json.loads(told(capsys, *arguments, "--json"))
+pytestmark = pytest.mark.usefixtures("own_logger", "own_directory")
 
 
 def test_a_token_is_shown_once_and_kept_as_a_hash(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
