@@ -38,7 +38,7 @@ lint: $(VENV)/dev
 	$(BIN)/python -m tests.size_report
 
 # Kill tests of minutes and the benchmark table: run for a release or a note, never part of the gate.
-storm: $(VENV)/dev
+storm: $(VENV)/package
 	$(PYTEST) tests --ignore=tests/benchmarks -m storm --timeout=600 -s
 
 bench: $(VENV)/dev

@@ -83,8 +83,9 @@ def _run(framework: Framework, offer: Offer, data_dir: Path) -> dict[str, Any]:
     else:
         with_packages = [word for package in framework.packages for word in ("--with", package)]
         python = f"{sys.version_info.major}.{sys.version_info.minor}"
-        uv = ["uv", "run", "--quiet", "--no-project", "--isolated", "--python", python, *with_packages]
-        command = [*uv, "python", str(program)]
+        uv = str(Path(sys.executable).with_name("uv"))
+        run = [uv, "run", "--quiet", "--no-project", "--isolated", "--python", python, *with_packages]
+        command = [*run, "python", str(program)]
     with tempfile.TemporaryDirectory() as elsewhere:
         done = subprocess.run(
             [*command, *asked, *server],
