@@ -1,6 +1,7 @@
 """Tokens are kept as hashes, in a file that may change under a running server."""
 
 import json
+import os
 import stat
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -80,6 +81,19 @@ def test_a_file_that_breaks_under_a_server_opens_nothing(path: Path, caplog: pyt
     assert tokens.verify(secret, NOW).token is None
     assert tokens.required()
     assert "no token of the file is accepted" in caplog.text
+
+
+def test_a_file_opens_again_once_it_is_put_right_although_its_text_is_the_same(path: Path) -> None:
+    secret, token = made()
+    write_tokens(path, [token])
+    long_ago = NOW.timestamp()
+    os.utime(path, (long_ago, long_ago))
+    tokens = Tokens(path)
+    assert tokens.verify(secret, NOW).token == token
+    path.chmod(0o620)
+    assert tokens.verify(secret, NOW).token is None
+    path.chmod(0o600)
+    assert tokens.verify(secret, NOW).token == token
 
 
 def test_the_setting_holds_tokens_beside_the_file(path: Path) -> None:

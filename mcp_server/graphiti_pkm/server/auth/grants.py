@@ -3,13 +3,11 @@
 The files are looked at on every request, so that who is taken off a list has lost access with the next call.
 """
 
-import logging
 import re
-import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Generic, Self, TypeVar
+from typing import Annotated, Self
 
 from pydantic import Field, TypeAdapter, model_validator
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -18,16 +16,11 @@ from graphiti_pkm.core.model.access import ISSUED, PRINCIPAL, SharedMemory, Stat
 from graphiti_pkm.core.model.record import Record
 from graphiti_pkm.errors import ConfigurationError
 from graphiti_pkm.server.auth.callers import GRANTS
-from graphiti_pkm.server.auth.tokens import Stamp, parse_entries, read_private, stamp_of, write_private
+from graphiti_pkm.server.auth.watched_files import VERSION, Watched, parse_entries, read_private, write_private
 from graphiti_pkm.settings.loader import Settings
 
-_log = logging.getLogger(__name__)
-
-_VERSION = 1
+_NOTHING = "nothing is shared by it"
 _ISSUER = re.compile(r"oauth:[0-9a-f]{12}")
-_YOUNG = 1.0
-"""Seconds after a change in which another may leave the file's time and size as they are."""
-_T = TypeVar("_T")
 
 
 class Grant(Record):
@@ -66,8 +59,8 @@ class Grants:
 
     def __init__(self, path: Path, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._now = now
-        self._filed: _Watched[tuple[Grant, ...]] = _Watched(path, read_grants, ())
-        self._members: dict[Path, _Watched[frozenset[str]]] = {}
+        self._filed: Watched[tuple[Grant, ...]] = Watched(path, read_grants, (), _NOTHING)
+        self._members: dict[Path, Watched[frozenset[str]]] = {}
 
     def of(self, principal: str) -> tuple[SharedMemory, ...]:
         """The memories that are open to a principal now. A file that cannot be used opens nothing."""
@@ -84,7 +77,7 @@ class Grants:
         service, _, user = principal.rpartition(":")
         if service != grant.principal:
             return False
-        known = self._members.setdefault(grant.members, _Watched(grant.members, read_members, frozenset()))
+        known = self._members.setdefault(grant.members, Watched(grant.members, read_members, frozenset(), _NOTHING))
         return user in known.value()
 
 
@@ -99,34 +92,6 @@ class WithGrants:
         await self._app({**scope, GRANTS: self._grants}, receive, send)
 
 
-class _Watched(Generic[_T]):
-    """What a file says, read again whenever it has changed; nothing if it cannot be used."""
-
-    def __init__(self, path: Path, read: Callable[[Path], _T], nothing: _T) -> None:
-        self._path = path
-        self._read = read
-        self._nothing = nothing
-        self._value = nothing
-        self._stamp: Stamp | None = None
-        self._is_settled = False
-        self._said: str | None = None
-
-    def value(self) -> _T:
-        try:
-            stamp = stamp_of(self._path)
-            if stamp != self._stamp or not self._is_settled:
-                self._value = self._read(self._path)
-                self._stamp = stamp
-                self._is_settled = stamp is None or abs(time.time() - stamp[1] / 1e9) > _YOUNG
-            self._said = None
-        except ConfigurationError as error:
-            self._value, self._is_settled = self._nothing, False
-            if error.message != self._said:  # once, not on every request
-                _log.error("nothing is shared by it: %s", error.message)
-            self._said = error.message
-        return self._value
-
-
 def read_grants(path: Path) -> tuple[Grant, ...]:
     """The grants of a file; none if it does not exist. Raises ConfigurationError."""
     text = read_private(path, "file of grants")
@@ -138,7 +103,7 @@ def read_grants(path: Path) -> tuple[Grant, ...]:
 def write_grants(path: Path, grants: Sequence[Grant]) -> None:
     """Replace the whole file; only its owner can read it. Raises ConfigurationError."""
     entries = [one.model_dump(mode="json", exclude_none=True) for one in grants]
-    write_private(path, {"version": _VERSION, "grants": entries}, "file of grants")
+    write_private(path, {"version": VERSION, "grants": entries}, "file of grants")
 
 
 def read_members(path: Path) -> frozenset[str]:
