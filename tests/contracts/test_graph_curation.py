@@ -6,12 +6,17 @@ from tests.builders import (
     GROUP,
     OTHER_GROUP,
     RECORDED,
+    a_document,
     a_fact,
     a_mention,
+    a_name,
+    a_passage,
+    a_project,
     a_quality,
     a_write,
     an_entity,
     an_episode,
+    an_instance,
     an_intent,
     at,
 )
@@ -142,3 +147,60 @@ async def test_a_forgotten_word_leaves_the_numbers_and_times(graph: Graph) -> No
     found = await graph.part(CURATION).qualities([sarah.uuid, tom.uuid], [GROUP])
     left = said.model_copy(update={"flag_reason": FORGOTTEN, "confidence_reason": FORGOTTEN})
     assert found == {sarah.uuid: left, tom.uuid: other}
+
+
+async def all_of(graph: Graph, what: str, *arguments: object) -> list[str]:
+    """Uuids, page by page."""
+    seen, after = list[str](), None
+    for _ in range(9):
+        page = await getattr(graph.part(CURATION), what)(*arguments, Window(limit=2, after=after))
+        assert len(page) <= 2
+        seen += [one.uuid for one in page]
+        if len(page) < 2:
+            break
+        after = (seen[-1],)
+    return seen
+
+
+async def test_orphans_are_what_nothing_mentions_or_names_but_for_projects_and_what_has_no_name_of_its_own(
+    graph: Graph,
+) -> None:
+    lone = [an_entity(f"Lone {place}") for place in range(5)]
+    source, target, mentioned, project, me = (an_entity(name) for name in ("From", "To", "Told", "Plan", "me"))
+    quoted, foreign = an_entity("Quoted"), an_entity("Foreign", group_id=OTHER_GROUP)
+    note = an_episode()
+    document, sections = a_document(note)
+    passage = a_passage(note)
+    await graph.writer.apply(
+        a_write(
+            *(*lone, source, target, mentioned, project, me, quoted, foreign, note),
+            a_fact(source, target),
+            a_mention(note, mentioned),
+            a_name(me, is_linkable=False),
+            a_name(lone[0]),
+            *(a_project(project), passage, document, *sections, an_instance(quoted, document, passage)),
+        ),
+        {},
+    )
+    assert await all_of(graph, "orphans", GROUP) == sorted(one.uuid for one in lone)
+    assert await all_of(graph, "orphans", OTHER_GROUP) == [foreign.uuid]
+    counts = await graph.part(CURATION).quality_counts(QualityFilter(group_ids=(GROUP,), below=0.5, limit=1))
+    assert counts.orphans == len(lone)
+
+
+async def test_what_is_rated_below_and_what_is_new_come_in_pages_by_uuid(graph: Graph) -> None:
+    times = [RECORDED + timedelta(hours=place) for place in range(6)]
+    entities = [an_entity(f"E{place}", created_at=time) for place, time in enumerate(times)]
+    foreign = an_entity("Foreign", group_id=OTHER_GROUP, created_at=times[5])
+    said = [a_quality(one, confidence=place / 10) for place, one in enumerate(entities)]
+    await graph.writer.apply(a_write(*entities, foreign, *said, a_quality(foreign, confidence=0.0)), {})
+    assert await all_of(graph, "rated_below", GROUP, 0.4) == sorted(one.uuid for one in entities[:4])
+    assert await all_of(graph, "made_since", GROUP, times[1]) == sorted(one.uuid for one in entities[1:])
+    assert await all_of(graph, "made_since", OTHER_GROUP, times[1]) == [foreign.uuid]
+
+
+async def test_what_checks_keep_with_an_entity_comes_back(graph: Graph) -> None:
+    sarah, tom = an_entity("Sarah"), an_entity("Tom")
+    kept = a_quality(sarah, checks=("orphans", "duplicates"), found_with=(tom.uuid,), approved_at=RECORDED)
+    await graph.writer.apply(a_write(sarah, tom, kept), {})
+    assert await graph.part(CURATION).qualities([sarah.uuid], [GROUP]) == {sarah.uuid: kept}

@@ -2,13 +2,15 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from datetime import datetime
+from typing import TypeVar
 
 from tests.fakes.part import FakePart
 from tests.fakes.tables import Tables, falling, iso
 
 from graphiti_pkm.core.model.curation import FlaggedFilter, FlaggedPage, FlaggedRow, QualityCounts, QualityFilter
 from graphiti_pkm.core.model.queries import Window
-from graphiti_pkm.core.model.records import Forgetting, Quality, WriteIntent
+from graphiti_pkm.core.model.records import Entity, Forgetting, Quality, WriteIntent
 from graphiti_pkm.core.model.redaction import redacted_quality
 
 
@@ -64,8 +66,6 @@ class FakeCuration(FakePart):
         db = await self._db()
         said = [one for one in db.qualities.values() if one.group_id in wanted.group_ids]
         held = {uuid for uuid, one in db.entities.items() if one.group_id in wanted.group_ids}
-        used = {entity for _, entity in db.mentions}
-        used |= {uuid for fact in db.facts.values() for uuid in (fact.source_uuid, fact.target_uuid)}
         low = [one.uuid for one in said if one.confidence is not None and one.confidence < wanted.below]
         made = [db.origins.get((db.entities[uuid].group_id, db.entities[uuid].created_at)) for uuid in low]
         creators = Counter(
@@ -76,7 +76,40 @@ class FakeCuration(FakePart):
             flagged=sum(one.is_flagged for one in said),
             rated=sum(one.confidence is not None for one in said),
             low=len(low),
-            orphans=len(held - used),
+            orphans=len(held & _alone(db)),
             creators=tuple(sorted(creators.items(), key=lambda pair: (-pair[1], pair[0])))[: wanted.limit],
             creators_total=len(creators),
         )
+
+    async def orphans(self, group_id: str, window: Window) -> list[Entity]:
+        db = await self._db()
+        alone = _alone(db)
+        return _page([one for one in db.entities.values() if one.group_id == group_id and one.uuid in alone], window)
+
+    async def rated_below(self, group_id: str, confidence: float, window: Window) -> list[Quality]:
+        db = await self._db()
+        said = [one for one in db.qualities.values() if one.group_id == group_id]
+        return _page([one for one in said if one.confidence is not None and one.confidence < confidence], window)
+
+    async def made_since(self, group_id: str, since: datetime, window: Window) -> list[Entity]:
+        db = await self._db()
+        return _page(
+            [one for one in db.entities.values() if one.group_id == group_id and one.created_at >= since], window
+        )
+
+
+def _alone(db: Tables) -> set[str]:
+    used = {entity for _, entity in db.mentions} | db.projects.keys()
+    used |= {uuid for fact in db.facts.values() for uuid in (fact.source_uuid, fact.target_uuid)}
+    used |= {one.entity_uuid for one in db.instances.values()}
+    names = list(db.names.values())
+    unnamed = {one.entity_uuid for one in names} - {one.entity_uuid for one in names if one.is_linkable}
+    return db.entities.keys() - used - unnamed
+
+
+_R = TypeVar("_R", Entity, Quality)
+
+
+def _page(records: list[_R], window: Window) -> list[_R]:
+    (after,) = window.after or ("",)
+    return sorted((one for one in records if one.uuid > str(after)), key=lambda one: one.uuid)[: window.limit]

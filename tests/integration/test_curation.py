@@ -8,6 +8,7 @@ from tests.neo4j_server import Neo4jAddress, empty
 from tests.storm.dump import differences, dump
 
 from graphiti_pkm.bootstrap import Memory, open_memory
+from graphiti_pkm.capabilities.curation.capability import CHECKS
 from graphiti_pkm.capabilities.curation.models import QualityView
 from graphiti_pkm.capabilities.curation.requests import (
     ClearFlag,
@@ -21,8 +22,11 @@ from graphiti_pkm.capabilities.curation.tools import REPORT, REVIEWS, SIMILAR
 from graphiti_pkm.capabilities.forget.models import ForgetResponse
 from graphiti_pkm.capabilities.forget.requests import DeleteEpisode, Forget
 from graphiti_pkm.capabilities.forget.tools import DELETING, FORGETTING
+from graphiti_pkm.capabilities.history.requests import UpdateEntity
+from graphiti_pkm.capabilities.history.tools import UPDATING
 from graphiti_pkm.capabilities.remember.tools import WRITING
 from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.quality_checks import CHECKS as ALL_CHECKS
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.settings.loader import Settings
@@ -149,3 +153,103 @@ async def test_a_real_model_finds_the_one_pair_that_is_twice_and_no_other(tmp_pa
         before = dump(tmp_path)
         await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
         assert differences(before, dump(tmp_path)) == []
+
+
+MEDICINE = {
+    "Hypertension": "High blood pressure, a chronic disease.",
+    "Ramipril": "A drug that lowers blood pressure.",
+    "Heart failure": "The heart pumps too little blood.",
+    "Aspirin": "A drug against pain and blood clots.",
+}
+COMICS = {
+    "Spider-Man": "A superhero of comic books.",
+    "Marvel Comics": "A publisher of comic books.",
+    "Batman": "A masked superhero of Gotham City.",
+    "Graphic novel": "A long story told in comic pictures.",
+}
+NEW = {
+    "Watchmen comic": ("", ("Hypertension", "Aspirin")),
+    "X-Men comic book": ("A comic book about superheroes with mutant powers.", ("Ramipril", "Heart failure")),
+    "Stroke": ("A blood vessel in the brain is blocked.", ("Hypertension", "Aspirin")),
+    "Lipitor": ("", ("Aspirin", "Heart failure")),
+    "Wolverine": ("A superhero with claws of metal.", ("Marvel Comics", "Batman")),
+    "Ines Vogel": ("", ("Ramipril", "Heart failure")),
+    "Charité": ("A hospital in Berlin.", ("Heart failure", "Hypertension")),
+}
+
+
+async def test_a_real_model_finds_the_comics_in_medicine_and_no_normal_newcomer(tmp_path: Path) -> None:
+    async with open_memory(Settings(data_dir=tmp_path)) as memory:
+        named = [{"name": name, "type": "Concept", "summary": text} for name, text in {**MEDICINE, **COMICS}.items()]
+        facts = [
+            {"source": "Hypertension", "relation": "LEADS_TO", "target": "Heart failure", "fact": "It leads to it."},
+            {"source": "Ramipril", "relation": "TREATS", "target": "Hypertension", "fact": "It treats it."},
+            {"source": "Marvel Comics", "relation": "PUBLISHES", "target": "Spider-Man", "fact": "It publishes it."},
+            {"source": "Marvel Comics", "relation": "COMPETES_WITH", "target": "Batman", "fact": "They compete."},
+        ]
+        known = {"episode_body": "What is known.", "entities": named, "facts": facts}
+        await memory.services[WRITING].add_memory(LOCAL, AddMemory.model_validate(known))
+        for name, (summary, others) in NEW.items():
+            entity = {"name": name, "type": "Concept", "summary": summary or None}
+            facts = [
+                {"source": name, "relation": "CONCERNS", "target": one, "fact": f"{name} concerns {one}."}
+                for one in others
+            ]
+            told = {"episode_body": f"About {name}.", "entities": [entity], "facts": facts}
+            await memory.services[WRITING].add_memory(LOCAL, AddMemory.model_validate(told))
+        report = await memory.services[CHECKS].run(LOCAL, None, ["placement"], writes=True)
+        assert {one.name for one in report.checks[0].entities} == {"Watchmen comic", "X-Men comic book"}
+        assert {one.reason for one in (await flagged(memory)).values()} == {"Linked to semantically distant concepts"}
+
+
+async def staged(memory: Memory) -> None:
+    """Four entities in staging, of which two are near-duplicates of each other, and one that nothing names."""
+    two = [{"name": name, "type": "Tool", "summary": SERVICES[name]} for name in ("PostgreSQL", "Postgres database")]
+    facts = [{"source": "Ines", "relation": "USES", "target": "PostgreSQL", "fact": "Ines uses PostgreSQL."}]
+    request = {"episode_body": "Ines uses both.", "entities": [{"name": "Ines", "type": "Person"}, *two]}
+    await memory.services[WRITING].add_memory(
+        LOCAL, AddMemory.model_validate({**request, "facts": facts, "group_id": "default_staging"})
+    )
+    request = {"episode_body": "Of no use.", "entities": [{"name": "Widow"}], "group_id": "default_staging"}
+    stored = await memory.services[WRITING].add_memory(LOCAL, AddMemory.model_validate(request))
+    gone = UpdateEntity(entity_uuid=stored.entities[0].uuid, unlink_episodes=[stored.episode_uuid])
+    await memory.services[UPDATING].update_entity(LOCAL, gone)
+
+
+async def checked_staging(memory: Memory) -> None:
+    checks = memory.services[CHECKS]
+    dry = await checks.run(LOCAL, "default_staging", ALL_CHECKS, writes=False)
+    assert (dry.newly_flagged, await names_flagged(memory)) == (3, set())
+    report = await checks.run(LOCAL, "default_staging", ALL_CHECKS, writes=True)
+    found = {one.check: {view.name for view in one.entities} for one in report.checks}
+    assert found["duplicates"] == {"PostgreSQL", "Postgres database"}
+    assert (found["orphans"], report.approved) == ({"Widow"}, 1)
+    assert await names_flagged(memory) == {"PostgreSQL", "Postgres database", "Widow"}
+    again = await checks.run(LOCAL, "default_staging", ALL_CHECKS, writes=True)
+    assert (again.newly_flagged, again.approved) == (0, 0)
+
+
+async def names_flagged(memory: Memory) -> set[str]:
+    page = await memory.services[REVIEWS].list_flagged(LOCAL, ListFlagged(group_ids=["default_staging"]))
+    return {one.name for one in page.flagged}
+
+
+async def test_two_near_duplicates_and_an_orphan_of_staging_are_found_and_a_rebuild_keeps_what_was_said(
+    tmp_path: Path,
+) -> None:
+    async with open_memory(Settings(data_dir=tmp_path)) as memory:
+        await staged(memory)
+        await checked_staging(memory)
+        before = dump(tmp_path)
+        await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
+        assert differences(before, dump(tmp_path)) == []
+
+
+async def test_on_neo4j_the_same_is_found(tmp_path: Path, neo4j_server: Neo4jAddress) -> None:
+    empty(neo4j_server)
+    async with open_memory(Settings(data_dir=tmp_path, **neo4j_server.product_settings())) as memory:
+        await staged(memory)
+        await checked_staging(memory)
+        await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
+        again = await memory.services[CHECKS].run(LOCAL, "default_staging", ALL_CHECKS, writes=True)
+        assert (again.newly_flagged, again.approved) == (0, 0)

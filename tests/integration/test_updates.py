@@ -144,7 +144,14 @@ async def test_a_rebuild_after_an_episode_was_deleted_gives_the_same(tmp_path: P
 
 
 NEW_COLUMNS = ("entity_before", "entity_after", "previous_start_words", "previous_end_words")
-LATER_INDEXES = ("fact_because_of", "fact_measure", "change_proposed", "entity_label", "search_text_source")
+LATER_INDEXES = (
+    "fact_because_of",
+    "fact_measure",
+    "change_proposed",
+    "entity_label",
+    "search_text_source",
+    "entity_recorded",
+)
 
 
 async def test_a_memory_from_before_gets_the_tables(tmp_path: Path) -> None:

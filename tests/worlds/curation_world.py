@@ -5,10 +5,12 @@ from typing import Any
 from tests.worlds.writing_world import WritingWorld
 
 from graphiti_pkm.capabilities.curation.assembly import CURATION, MERGING
+from graphiti_pkm.capabilities.curation.checks import Checks
 from graphiti_pkm.capabilities.curation.fitness import FitnessTools
 from graphiti_pkm.capabilities.curation.merging import Merging
 from graphiti_pkm.capabilities.curation.models import (
     BiasResponse,
+    CurateReport,
     FlaggedResponse,
     MergeResponse,
     QualityResponse,
@@ -31,6 +33,7 @@ from graphiti_pkm.capabilities.curation.similar import Similar
 from graphiti_pkm.capabilities.curation.unmerging import Unmerging
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import LOCAL, Caller
+from graphiti_pkm.core.model.quality_checks import CHECKS, Check
 from graphiti_pkm.core.model.records import WriteIntent, WriteKind
 from graphiti_pkm.storage.commit import Committer
 
@@ -46,6 +49,7 @@ class CurationWorld(WritingWorld):
         self.reviews = Reviews(self.context, groups, stored, committer)
         self.fitness = FitnessTools(self.context, groups, stored, committer)
         self.similar = Similar(self.context, groups, stored, committer)
+        self.checks = Checks(self.context, groups, stored, committer, self.similar)
         merges = self.graph.part(MERGING)
         self.merging = Merging(self.context, groups, stored, merges, committer, at_once)
         self.unmerging = Unmerging(self.context, groups, stored, merges, committer, self.merging)
@@ -88,6 +92,13 @@ class CurationWorld(WritingWorld):
     async def flag_similar(self, caller: Caller = LOCAL, **fields: Any) -> SimilarResponse:
         self.clock.advance(seconds=1)
         return await self.similar.flag_similar_entities(caller, FlagSimilarEntities(**fields))
+
+    async def check(
+        self, *checks: Check, caller: Caller = LOCAL, group_id: str | None = None, writes: bool = True
+    ) -> CurateReport:
+        """All checks if none is named."""
+        self.clock.advance(seconds=1)
+        return await self.checks.run(caller, group_id, checks or CHECKS, writes=writes)
 
     async def merge(
         self, keep: str, remove: str, reason: str = "One thing.", caller: Caller = LOCAL, confirm: str | None = None

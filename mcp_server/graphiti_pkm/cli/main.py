@@ -13,6 +13,7 @@ from typing import get_args
 
 from graphiti_pkm.cli.flags import add_settings, given_flags, path_of
 from graphiti_pkm.core.model.access import Tier
+from graphiti_pkm.core.model.quality_checks import CHECKS
 from graphiti_pkm.core.model.targets import TARGETS
 from graphiti_pkm.errors import ConfigurationError, InvalidSettings
 from graphiti_pkm.settings.loader import LoadedSettings, Settings, load_settings
@@ -83,6 +84,7 @@ def build_parser(*, shows_all_settings: bool = False) -> argparse.ArgumentParser
     )
     _add_ingest(add)
     _add_staging(add)
+    _add_curate(add)
     _add_queue(add)
     _add_tokens(add)
     _add_audit(add)
@@ -234,6 +236,28 @@ def _add_staging(add: _Add) -> None:
     compared.add_argument("--to", required=True, choices=TARGETS, help="the other side")
     compared.add_argument("--group", metavar="GROUP", help="the group. Default: the default group")
     compared.add_argument("--limit", type=int, default=20, metavar="NUMBER", help="of each list. Default: 20.")
+
+
+def _add_curate(add: _Add) -> None:
+    made = add("curate", "Look through a group for what somebody should look at, and flag it.", json=True)
+    made.add_argument("action", choices=("run",), help="run the checks")
+    made.add_argument(
+        "--check",
+        type=_checks,
+        default=CHECKS,
+        metavar="NAMES",
+        help=f"only these, with commas between them: {', '.join(CHECKS)}. Default: all.",
+    )
+    made.add_argument("--dry-run", action="store_true", help="only say what would be flagged")
+    _add_group(made)
+
+
+def _checks(text: str) -> list[str]:
+    named = [part.strip() for part in text.split(",")]
+    unknown = [name for name in named if name not in CHECKS]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"no check {', '.join(map(repr, unknown))}; there are {', '.join(CHECKS)}")
+    return named
 
 
 def _add_queue(add: _Add) -> None:
@@ -404,13 +428,18 @@ def _maintain(options: argparse.Namespace, settings: Settings) -> int:
             from graphiti_pkm.cli.reembed import reembed  # noqa: PLC0415
 
             code = reembed(settings, dry_run=options.dry_run)
-        case "ingest":
-            from graphiti_pkm.cli.ingest import ingest  # noqa: PLC0415
-
-            code = ingest(settings, options)
+        case "ingest" | "curate":
+            code = _tend(options, settings)
         case _:
             code = EXIT_USAGE
     return code
+
+
+def _tend(options: argparse.Namespace, settings: Settings) -> int:
+    from graphiti_pkm.cli.curate import curate  # noqa: PLC0415
+    from graphiti_pkm.cli.ingest import ingest  # noqa: PLC0415
+
+    return curate(settings, options) if options.command == "curate" else ingest(settings, options)
 
 
 if __name__ == "__main__":

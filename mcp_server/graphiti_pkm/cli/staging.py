@@ -43,19 +43,19 @@ def snapshot(settings: Settings, options: argparse.Namespace) -> int:
         if options.remove is not None:
             done = await service.remove(LOCAL, group, options.remove, confirm=options.confirm)
             text = f"Removed snapshot {options.remove}." if done else "Nothing was removed; --confirm removes it."
-            _show(options, {"tag": options.remove, "done": done}, text)
+            show(options, {"tag": options.remove, "done": done}, text)
         elif options.tag is not None:
             made = await service.take(LOCAL, group, options.tag)
             text = f"Snapshot {made.tag} of {made.group}: {size_in_words(made.size)}, {made.writes} writes, "
-            _show(options, made, f"{text}{made.bytes / _MEGABYTE:.1f} MB.")
+            show(options, made, f"{text}{made.bytes / _MEGABYTE:.1f} MB.")
         else:
             found = await service.listed(LOCAL, group)
             lines = [f"{one.tag}  {one.taken_at}  {size_in_words(one.size)}" for one in found.snapshots]
             lines += [f"{tag}  damaged, or of another version" for tag in found.unreadable]
-            _show(options, found, "\n".join(lines) or f"No snapshots of {group}.")
+            show(options, found, "\n".join(lines) or f"No snapshots of {group}.")
         return 0
 
-    return _run(settings, run)
+    return run_on(settings, run)
 
 
 def restore_snapshot(settings: Settings, options: argparse.Namespace) -> int:
@@ -68,7 +68,7 @@ def restore_snapshot(settings: Settings, options: argparse.Namespace) -> int:
         service = memory.services[SNAPSHOTS]
         return _shown(options, await service.restore(LOCAL, group, options.snapshot, confirm=options.confirm))
 
-    return _run(settings, run)
+    return run_on(settings, run)
 
 
 def rollback(settings: Settings, options: argparse.Namespace) -> int:
@@ -90,7 +90,7 @@ def rollback(settings: Settings, options: argparse.Namespace) -> int:
                     say(f"  {title:<8} {line}")
         return 0
 
-    return _run(settings, run)
+    return run_on(settings, run)
 
 
 def migrate(settings: Settings, options: argparse.Namespace) -> int:
@@ -132,10 +132,10 @@ def _migrate(settings: Settings, options: argparse.Namespace, wanted: Migration)
         lines += _listed("held back", report.held_back, report.held_back_total)
         lines += [f"  conflict   {line}" for line in report.conflicts]
         lines += [f"  {report.kept} stay in {report.source}, since others there need them."] if report.kept else []
-        _show(options, report, "\n".join(lines))
+        show(options, report, "\n".join(lines))
         return 0
 
-    return _run(settings, run)
+    return run_on(settings, run)
 
 
 def _listed(title: str, lines: Sequence[str], total: int) -> list[str]:
@@ -164,10 +164,10 @@ def stats(settings: Settings, options: argparse.Namespace) -> int:
     async def run(memory: Memory) -> int:
         found = await memory.services[COMPARING].stats(LOCAL, group)
         lines = [f"{name.replace('_', ' '):<15} {value}" for name, value in found if value is not None]
-        _show(options, found, "\n".join(lines))
+        show(options, found, "\n".join(lines))
         return 0
 
-    return _run(settings, run)
+    return run_on(settings, run)
 
 
 def diff(settings: Settings, options: argparse.Namespace) -> int:
@@ -180,10 +180,10 @@ def diff(settings: Settings, options: argparse.Namespace) -> int:
         found = await memory.services[COMPARING].diff(LOCAL, source, target, limit)
         lines = [f"In both: {found.entities_in_both} entities, {found.facts_in_both} facts."]
         lines += [*_side(found.source, found.only_source), *_side(found.target, found.only_target)]
-        _show(options, found, "\n".join(lines))
+        show(options, found, "\n".join(lines))
         return 0
 
-    return _run(settings, run)
+    return run_on(settings, run)
 
 
 def search(settings: Settings, options: argparse.Namespace) -> int:
@@ -204,16 +204,17 @@ def search(settings: Settings, options: argparse.Namespace) -> int:
         }
         lines = [f"{one.uuid[:8]}  {one.name}" for one in nodes.nodes]
         lines += [f"{one.uuid[:8]}  {one.fact} ({one.status})" for one in facts.facts]
-        _show(options, found, "\n".join(lines) or f"Nothing in {group} fits.")
+        show(options, found, "\n".join(lines) or f"Nothing in {group} fits.")
         return 0
 
-    return _run(settings, run)
+    return run_on(settings, run)
 
 
 COMMANDS = {command.__name__: command for command in (snapshot, rollback, migrate, promote, stats, diff, search)}
 
 
-def _run(settings: Settings, act: Callable[[Memory], Awaitable[int]]) -> int:
+def run_on(settings: Settings, act: Callable[[Memory], Awaitable[int]]) -> int:
+    """Open the memory, without a language model, and act on it. Raises if there is none."""
     require_memory(settings)
 
     async def run() -> int:
@@ -224,11 +225,12 @@ def _run(settings: Settings, act: Callable[[Memory], Awaitable[int]]) -> int:
 
 
 def _shown(options: argparse.Namespace, report: StateReport) -> int:
-    _show(options, report, report.message)
+    show(options, report, report.message)
     return 0
 
 
-def _show(options: argparse.Namespace, found: Record | dict[str, object], text: str) -> None:
+def show(options: argparse.Namespace, found: Record | dict[str, object], text: str) -> None:
+    """Print the answer, as JSON if that was asked for."""
     if options.json:
         say_json(found.model_dump(mode="json") if isinstance(found, Record) else found)
     else:

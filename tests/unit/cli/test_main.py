@@ -28,6 +28,7 @@ COMMANDS = (
     "stats",
     "search",
     "diff",
+    "curate",
     "queue",
     "tokens",
     "audit",

@@ -1,6 +1,8 @@
 """The services of this capability, built from the shared parts of a process."""
 
 from graphiti_pkm.capabilities.curation import tools
+from graphiti_pkm.capabilities.curation.capability import CHECKS
+from graphiti_pkm.capabilities.curation.checks import Checks
 from graphiti_pkm.capabilities.curation.fitness import FitnessTools
 from graphiti_pkm.capabilities.curation.merging import Merging
 from graphiti_pkm.capabilities.curation.ports import GraphCuration, GraphMerging
@@ -24,12 +26,14 @@ def build(kernel: Kernel) -> Built:
     """Build the services under the keys that the tools use."""
     stored = kernel.parts.part(CURATION)
     merges = kernel.parts.part(MERGING)
+    similar = Similar(kernel.context, kernel.groups, stored, kernel.committer)
     merging = Merging(kernel.context, kernel.groups, stored, merges, kernel.committer)
     unmerging = Unmerging(kernel.context, kernel.groups, stored, merges, kernel.committer, merging)
     return Built(
         {
             tools.REVIEWS: Reviews(kernel.context, kernel.groups, stored, kernel.committer),
-            tools.SIMILAR: Similar(kernel.context, kernel.groups, stored, kernel.committer),
+            tools.SIMILAR: similar,
+            CHECKS: Checks(kernel.context, kernel.groups, stored, kernel.committer, similar),
             tools.FITNESS: FitnessTools(kernel.context, kernel.groups, stored, kernel.committer),
             tools.REPORT: Report(kernel.context, kernel.groups, stored),
             tools.MERGING: merging,

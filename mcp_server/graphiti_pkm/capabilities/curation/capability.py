@@ -1,5 +1,7 @@
 """Flags, confidence, fitness and quality of what a memory holds."""
 
+from typing import TYPE_CHECKING
+
 from graphiti_pkm.capabilities.curation.tools import (
     adjust_bias,
     clear_flag,
@@ -13,7 +15,13 @@ from graphiti_pkm.capabilities.curation.tools import (
     unmerge_entities,
 )
 from graphiti_pkm.toolkit.capability import Capability
+from graphiti_pkm.toolkit.services import ServiceKey
 from graphiti_pkm.toolkit.tool import ADDS, READS, WRITES_IDEMPOTENT, ToolSpec
+
+if TYPE_CHECKING:
+    from graphiti_pkm.capabilities.curation.checks import Checks
+
+CHECKS: ServiceKey["Checks"] = ServiceKey("checks")
 
 CAPABILITY = Capability(
     name="curation",

@@ -3,6 +3,8 @@
 from typing import Literal
 
 from graphiti_pkm.core.model.answers import Answer, Attention, Page, Scope
+from graphiti_pkm.core.model.quality_checks import Check
+from graphiti_pkm.core.model.record import Record
 from graphiti_pkm.core.model.records import SourceType
 
 
@@ -91,7 +93,7 @@ class QualityReportResponse(Answer):
     """Entities with a confidence."""
     low_confidence: int
     orphans: int
-    """Entities that no episode mentions and no fact names."""
+    """Entities that no episode mentions, no fact names and no quote is evidence of, but for projects and the user."""
     creators: list[CreatorView]
     """Most first. Entities of older versions have no creator."""
     creators_total: int
@@ -123,6 +125,45 @@ class SimilarResponse(Answer):
     next_cursor: str | None = None
     """Goes on with the entities that were not examined yet."""
     group_id: str
+
+
+class FindingView(Record):
+    """An entity that a check found."""
+
+    entity_uuid: str
+    name: str
+    detail: str
+    """What it is like, linked to, planned for or rated; empty for an orphan."""
+    state: Literal["new", "flagged", "settled"]
+    """Flagged by this run, before it, or once and cleared by somebody, which is left so."""
+
+
+class CheckReport(Record):
+    """What one check found in a group."""
+
+    check: Check
+    reason: str
+    found: int
+    newly_flagged: int
+    settled: int
+    """Of those that were flagged for the same before, how many somebody has cleared."""
+    entities: tuple[FindingView, ...]
+    """At most 100."""
+    failed: str | None = None
+    """Why the check could not look at everything."""
+
+
+class CurateReport(Record):
+    """What a run of checks found and flagged."""
+
+    message: str
+    group: str
+    done: bool
+    """False: a dry run, nothing was changed."""
+    newly_flagged: int
+    approved: int
+    """Entities of staging against which nothing is to be said."""
+    checks: tuple[CheckReport, ...]
 
 
 class MergeResponse(Answer):

@@ -1,12 +1,13 @@
 """What only this capability asks of the storage."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Protocol
 
 from graphiti_pkm.core.model.curation import FlaggedFilter, FlaggedPage, QualityCounts, QualityFilter
 from graphiti_pkm.core.model.merges import MergeHead, MergeSizes
 from graphiti_pkm.core.model.queries import Window
-from graphiti_pkm.core.model.records import Fact, Mention, Merge, Name, Project, Quality
+from graphiti_pkm.core.model.records import Entity, Fact, Mention, Merge, Name, Project, Quality
 
 
 class GraphCuration(Protocol):
@@ -22,6 +23,21 @@ class GraphCuration(Protocol):
 
     async def quality_counts(self, wanted: QualityFilter) -> QualityCounts:
         """Counts over whole groups."""
+        ...
+
+    async def orphans(self, group_id: str, window: Window) -> list[Entity]:
+        """Entities that no episode mentions, no fact names and no quote stands for, by uuid.
+
+        The person, values, measures and projects are none.
+        """
+        ...
+
+    async def rated_below(self, group_id: str, confidence: float, window: Window) -> list[Quality]:
+        """What is said of entities with a lower confidence, by uuid."""
+        ...
+
+    async def made_since(self, group_id: str, since: datetime, window: Window) -> list[Entity]:
+        """Entities that were recorded then or later, by uuid."""
         ...
 
 

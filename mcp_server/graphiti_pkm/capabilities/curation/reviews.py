@@ -96,7 +96,8 @@ class Reviews(Said):
         def rated(now: Quality, at: datetime) -> Quality:
             if (now.confidence, now.confidence_reason) == (confidence, reason):
                 return now
-            rating = {"confidence": confidence, "confidence_reason": reason}
+            checks = tuple(check for check in now.checks if check != "low-confidence")
+            rating = {"confidence": confidence, "confidence_reason": reason, "checks": checks}
             return now.model_copy(update={**rating, "confidence_at": at, "confidence_by": caller.principal})
 
         return await self._change(
@@ -166,7 +167,7 @@ class Reviews(Said):
 
 def flag_of(reason: str, caller: Caller, at: datetime) -> dict[str, object]:
     """The fields of a flag that a caller sets."""
-    return {"flag_reason": reason, "flagged_at": at, "flagged_by": caller.principal}
+    return {"flag_reason": reason, "flagged_at": at, "flagged_by": caller.principal, "approved_at": None}
 
 
 def intent_of(qualities: Sequence[Quality], group_id: str, at: datetime) -> WriteIntent:

@@ -2,7 +2,7 @@
 
 import math
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphiti_pkm.capabilities.curation.models import SimilarEntity, SimilarPair, SimilarResponse
@@ -36,7 +36,9 @@ DECIMALS = 3
 
 
 @dataclass(frozen=True)
-class _Pair:
+class Pair:
+    """Two entities whose names and summaries mean nearly the same."""
+
     one: Entity
     other: Entity
     similarity: float
@@ -66,7 +68,7 @@ class Similar(Reader):
             return await self._of_one(caller, request, request.entity_uuid)
         group = self._groups.one(caller, request.group_id)
         start = self._start(caller, request, request.cursor, group_id=group)
-        pairs: dict[tuple[str, str], _Pair] = {}
+        pairs: dict[tuple[str, str], Pair] = {}
         examined, total, more, key = 0, 0, True, start.after
         while more and examined < EXAMINED and len(pairs) < request.limit:
             wanted = EntityFilter(group_ids=(group,), recorded_until=start.recorded_until)
@@ -82,6 +84,17 @@ class Similar(Reader):
             caller, list(pairs.values())[: request.limit], group, (examined, total), start, key if more else None
         )
 
+    async def of_group(self, group: str, threshold: float) -> AsyncIterator[list[Pair]]:
+        """All pairs of a stored group, in parts; each from both of its ends. Raises Unavailable."""
+        key: Key | None = None
+        while True:
+            wanted = EntityFilter(group_ids=(group,))
+            batch, _ = await self._graph.records.entity_page(wanted, Window(limit=_BATCH, after=key))
+            yield [pair for near in await self._near(batch, group, threshold, _NEAREST) for pair in near]
+            if len(batch) < _BATCH:
+                return
+            key = (batch[-1].name, batch[-1].uuid)
+
     async def _of_one(self, caller: Caller, request: FlagSimilarEntities, entity_uuid: str) -> SimilarResponse:
         if request.cursor is not None or request.group_id is not None:
             raise InvalidInput("With entity_uuid leave out group_id and cursor. Nothing was changed.")
@@ -93,9 +106,9 @@ class Similar(Reader):
         (near,) = await self._near([anchor.entity], group, request.threshold, _NEAREST_OF_ONE)
         return await self._flagged(caller, near[: request.limit], group, (1, 1), start, None)
 
-    async def _near(self, entities: Sequence[Entity], group: str, threshold: float, limit: int) -> list[list[_Pair]]:
+    async def _near(self, entities: Sequence[Entity], group: str, threshold: float, limit: int) -> list[list[Pair]]:
         """The pairs of each entity, most similar first."""
-        asked = [one for one in entities if one.uuid in await self._named(entities, group)]
+        asked = [one for one in entities if one.uuid in await self.named(entities, group)]
         vectors = await self._vectors([one.name for one in asked])
         near: dict[str, list[str]] = {}
         for one in asked:
@@ -104,7 +117,7 @@ class Similar(Reader):
             near[one.uuid] = [uuid for uuid, cosine in found.items() if cosine >= _NEAR_NAMES and uuid != one.uuid]
         uuids = list(dict.fromkeys(uuid for listed in near.values() for uuid in listed))
         records = {one.uuid: one for one in await self._graph.records.get_entities(uuids, [group])}
-        named = await self._named(list(records.values()), group)
+        named = await self.named(list(records.values()), group)
         others = {
             one.uuid: [records[uuid] for uuid in near[one.uuid] if uuid in named and records[uuid].label == one.label]
             for one in asked
@@ -112,12 +125,12 @@ class Similar(Reader):
         keys = [in_order(one.uuid, other.uuid) for one in asked for other in others[one.uuid]]
         apart = await self._graph.records.apart(keys) if keys else set()
         compared = [one for one in asked if others[one.uuid]]
-        texts = [_text(one) for one in (*compared, *(other for one in compared for other in others[one.uuid]))]
+        texts = [text_of(one) for one in (*compared, *(other for one in compared for other in others[one.uuid]))]
         vectors = await self._vectors(texts)
 
-        def pairs_of(one: Entity) -> list[_Pair]:
+        def pairs_of(one: Entity) -> list[Pair]:
             found = [
-                _Pair(one, other, _cosine(vectors[_text(one)], vectors[_text(other)]))
+                Pair(one, other, cosine(vectors[text_of(one)], vectors[text_of(other)]))
                 for other in others.get(one.uuid, ())
                 if in_order(one.uuid, other.uuid) not in apart
             ]
@@ -126,24 +139,21 @@ class Similar(Reader):
 
         return await in_thread(lambda: [pairs_of(one) for one in entities])
 
-    async def _named(self, entities: Sequence[Entity], group: str) -> set[str]:
+    async def named(self, entities: Sequence[Entity], group: str) -> set[str]:
         """Those with a name of their own: not the person, values or measures."""
         held = await self._graph.records.get_names([name_key(group, one.name) for one in entities])
         return {name.entity_uuid for name in held.values() if name.is_linkable}
 
     async def _vectors(self, texts: Sequence[str]) -> Mapping[str, Vector]:
-        given = list(dict.fromkeys(texts))
-        if not given:
-            return {}
         try:
-            return dict(zip(given, await self._context.embedder.embed(given), strict=True))
+            return await vectors_of(self._context.embedder, texts)
         except Unavailable as error:
             raise Unavailable(f"Similarity needs the embedding model; nothing was changed. {error.message}") from error
 
     async def _flagged(
         self,
         caller: Caller,
-        pairs: Sequence[_Pair],
+        pairs: Sequence[Pair],
         group: str,
         examined: tuple[int, int],
         start: Start,
@@ -166,7 +176,7 @@ class Similar(Reader):
             group_id=self._groups.public(group),
         )
 
-    async def _flag(self, caller: Caller, pairs: Sequence[_Pair], group: str) -> set[str]:
+    async def _flag(self, caller: Caller, pairs: Sequence[Pair], group: str) -> set[str]:
         """Flag both of each pair in one write; returns those that had no flag. An earlier reason stays."""
         others: dict[str, list[str]] = {}
         for pair in pairs:
@@ -192,18 +202,24 @@ class Similar(Reader):
         return flagged
 
 
+async def vectors_of(embedder: Embedder, texts: Sequence[str]) -> dict[str, Vector]:
+    """By text. Raises Unavailable."""
+    given = list(dict.fromkeys(texts))
+    return dict(zip(given, await embedder.embed(given), strict=True)) if given else {}
+
+
 async def similarity(embedder: Embedder, one: Entity, other: Entity) -> float:
     """Of two entities. Raises Unavailable."""
-    first, second = await embedder.embed([_text(one), _text(other)])
-    return _cosine(first, second)
+    first, second = await embedder.embed([text_of(one), text_of(other)])
+    return cosine(first, second)
 
 
-def _text(entity: Entity) -> str:
+def text_of(entity: Entity) -> str:
     """What is compared: the name alone would take AuthService for OAuthService."""
     return f"{entity.name}. {entity.summary}" if entity.summary else entity.name
 
 
-def _cosine(one: Vector, other: Vector) -> float:
+def cosine(one: Vector, other: Vector) -> float:
     return math.fsum(map(operator.mul, one, other))
 
 

@@ -184,7 +184,9 @@ class Copying:
                     for row in rows
                 ),
                 "qualities": tuple(
-                    one.model_copy(update={"uuid": self.entities[uuid], **self._place(intent), "similar_to": ()})
+                    one.model_copy(
+                        update={"uuid": self.entities[uuid], **self._place(intent), "similar_to": (), "found_with": ()}
+                    )
                     for uuid, one in qualities.items()
                 ),
             }

@@ -18,7 +18,17 @@ UUIDS = frozenset(
 UUID_LISTS = frozenset(
     {
         *("episodes", "entities", "facts", "sagas", "passages", "mentions", "reasons", "answers", "members"),
-        *("metadata", "qualities", "saved_graphs", "pins", "similar_to", "not_same_as", "linked", "unlinked"),
+        *(
+            "metadata",
+            "qualities",
+            "saved_graphs",
+            "pins",
+            "similar_to",
+            "found_with",
+            "not_same_as",
+            "linked",
+            "unlinked",
+        ),
         *("corrected_episodes", "uncorrected_episodes", "previous_episode_uuids"),
         *("sources", "targets", "entries", "evidence", "causes", "change_sources", "change_targets", "apart", "former"),
     }

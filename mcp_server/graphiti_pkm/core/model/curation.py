@@ -50,7 +50,7 @@ class QualityCounts(Record):
     """With a confidence."""
     low: int
     orphans: int
-    """Entities that no episode mentions and no fact names."""
+    """Entities that no episode mentions, no fact names and no quote is evidence of, but for projects and the user."""
     creators: tuple[tuple[str, int], ...]
     """Who made entities of low confidence, and how many, most first, then by name."""
     creators_total: int

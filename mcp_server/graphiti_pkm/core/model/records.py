@@ -250,6 +250,12 @@ class Quality(Record):
     bias_reason: str | None = None
     bias_at: datetime | None = None
     bias_by: str | None = None
+    checks: tuple[str, ...] = ()
+    """Names of checks that flagged it: once a person cleared such a flag, the check does not set it again."""
+    found_with: tuple[str, ...] = ()
+    """Entities with which a check took it for a duplicate, and plans for which one flagged it; likewise."""
+    approved_at: datetime | None = None
+    """When checks of a staging group found nothing to say against it; None: they did not, or it was flagged since."""
 
     @property
     def is_flagged(self) -> bool:

@@ -265,13 +265,15 @@ def change(row: Row) -> RecordedChange:
     )
 
 
-_QUALITY_TIMES = ("flagged_at", "cleared_at", "confidence_at", "bias_at")
+_QUALITY_TIMES = ("flagged_at", "cleared_at", "confidence_at", "bias_at", "approved_at")
+_QUALITY_LISTS = ("similar_to", "checks", "found_with")
 
 
 def quality(row: Row) -> Quality:
     """From the properties of a ``QualityRecord``."""
     times = {field: instant(row[field]) if row[field] else None for field in _QUALITY_TIMES}
-    return Quality(**{**row, **times, "similar_to": tuple(row["similar_to"])})
+    lists = {field: tuple(row[field] or ()) for field in _QUALITY_LISTS}
+    return Quality(**{**row, **times, **lists})
 
 
 def document_properties(document: Document) -> Row:

@@ -33,6 +33,7 @@ TEXTS = frozenset(
         *("flagged_by", "cleared_by", "confidence_by", "previous_start_words", "previous_end_words", "created_by"),
         *("token", "tag", "checksum", "metadata", "instructions", "person", "excluded_entity_types", "description"),
         *("source_name", "target_name", "cause", "origin_uuid", "bias_reason", "bias_by", "path", "digest", "front"),
+        "checks",
     }
 )
 """Fields with words, numbers and names of others."""

@@ -1,10 +1,11 @@
 """What librarians said of entities: what the capability curation asks."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from graphiti_pkm.core.model.curation import FlaggedFilter, FlaggedPage, FlaggedRow, QualityCounts, QualityFilter
 from graphiti_pkm.core.model.queries import Window
-from graphiti_pkm.core.model.records import Quality
+from graphiti_pkm.core.model.records import Entity, Quality
 from graphiti_pkm.storage.graph import mapping
 from graphiti_pkm.storage.graph.parts.part import Part
 from graphiti_pkm.storage.graph.queries import curation as queries_curation
@@ -35,3 +36,13 @@ class Curation(Part):
             creators=tuple((row["created_by"], row["low"]) for row in creators),
             creators_total=total["total"],
         )
+
+    async def orphans(self, group_id: str, window: Window) -> list[Entity]:
+        return list(map(mapping.entity, await self._rows(queries_curation.orphans(group_id, window))))
+
+    async def rated_below(self, group_id: str, confidence: float, window: Window) -> list[Quality]:
+        found = await self._rows(queries_curation.rated_below(group_id, confidence, window))
+        return [mapping.quality(row["quality"]) for row in found]
+
+    async def made_since(self, group_id: str, since: datetime, window: Window) -> list[Entity]:
+        return list(map(mapping.entity, await self._rows(queries_curation.made_since(group_id, since, window))))

@@ -1,11 +1,13 @@
 """Queries over what librarians said of entities. Each is bounded."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from graphiti_pkm.core.model.curation import FlaggedFilter, QualityFilter
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Quality
 from graphiti_pkm.storage.graph.queries.parts import ENTITY_COLUMNS, LATEST, keys_after
+from graphiti_pkm.storage.graph.queries.projects import named
 from graphiti_pkm.storage.graph.queries.values import Query
 
 _QUALITY = "q {" + ", ".join(f".{field}" for field in Quality.model_fields) + "} AS quality"
@@ -40,6 +42,44 @@ def flagged(wanted: FlaggedFilter, window: Window) -> tuple[Query, Query]:
     )
 
 
+_ALONE = f"""NOT EXISTS {{ MATCH (n)-[:RELATES_TO|MENTIONS|EVIDENCED_BY]-() }}
+  AND NOT EXISTS {{ MATCH (:ProjectRecord {{uuid: n.uuid}}) }} AND {named("n")}"""
+_PAGE = f"""WITH n ORDER BY n.uuid LIMIT $limit RETURN {ENTITY_COLUMNS} ORDER BY uuid"""
+
+
+def orphans(group_id: str, window: Window) -> Query:
+    """By uuid."""
+    return Query(
+        "orphans of a group",
+        f"MATCH (n:Entity) WHERE n.group_id = $group AND n.uuid > $after AND {_ALONE} {_PAGE}",
+        {"group": group_id, **_after(window)},
+    )
+
+
+def rated_below(group_id: str, confidence: float, window: Window) -> Query:
+    """By uuid."""
+    return Query(
+        "rated below",
+        f"""MATCH (q:QualityRecord) WHERE q.group_id = $group AND q.confidence < $below AND q.uuid > $after
+        WITH q ORDER BY q.uuid LIMIT $limit RETURN {_QUALITY} ORDER BY quality.uuid""",
+        {"group": group_id, "below": confidence, **_after(window)},
+    )
+
+
+def made_since(group_id: str, since: datetime, window: Window) -> Query:
+    """By uuid."""
+    return Query(
+        "made since",
+        f"MATCH (n:Entity) WHERE n.group_id = $group AND n.created_at >= $since AND n.uuid > $after {_PAGE}",
+        {"group": group_id, "since": since, **_after(window)},
+    )
+
+
+def _after(window: Window) -> dict[str, object]:
+    (after,) = window.after or ("",)
+    return {"after": after, "limit": window.limit}
+
+
 _CREATORS = """MATCH (q:QualityRecord) WHERE q.group_id IN $groups AND q.confidence < $below
   MATCH (n:Entity {uuid: q.uuid}) MATCH (o:WriteOrigin {group_id: n.group_id, recorded_at: n.created_at})
   WHERE o.created_by STARTS WITH $prefix"""
@@ -59,9 +99,8 @@ def quality_counts(wanted: QualityFilter) -> tuple[Query, Query, Query, Query]:
         ),
         Query(
             "orphans",
-            """MATCH (n:Entity) WHERE n.group_id IN $groups
-            RETURN count(n) AS entities, count(CASE WHEN NOT EXISTS { MATCH (n)-[:RELATES_TO|MENTIONS]-() } THEN 1 END)
-              AS orphans""",
+            f"""MATCH (n:Entity) WHERE n.group_id IN $groups
+            RETURN count(n) AS entities, count(CASE WHEN {_ALONE} THEN 1 END) AS orphans""",
             {"groups": wanted.group_ids},
         ),
         Query(

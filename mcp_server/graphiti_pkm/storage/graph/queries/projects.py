@@ -78,7 +78,7 @@ def entries(episode_uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
     )
 
 
-def _named(one: str) -> str:
+def named(one: str) -> str:
     """Not a value, a measure or the person."""
     return f"""(NOT EXISTS {{ MATCH (:Name {{entity_uuid: {one}.uuid}}) }}
     OR EXISTS {{ MATCH (k:Name {{entity_uuid: {one}.uuid}}) WHERE k.is_linkable }})"""
@@ -98,12 +98,12 @@ _SCORED = f"""CALL () {{
     {_OWN} RETURN DISTINCT o AS n
     UNION {_OWN} WITH DISTINCT o MATCH (o)-[e:RELATES_TO]-(n:Entity) WHERE n <> o AND {_OPEN} RETURN DISTINCT n
     UNION UNWIND $pins AS pin MATCH (n:Entity {{uuid: pin}}) RETURN n }}
-  WITH DISTINCT n WHERE n.group_id = $group AND n.uuid <> $project AND {_named("n")}
+  WITH DISTINCT n WHERE n.group_id = $group AND n.uuid <> $project AND {named("n")}
   CALL (n) {{ {_MENTIONING % "n"}
     RETURN count(DISTINCT ep) AS mentions, max(coalesce(ep.valid_at, ep.created_at)) AS mentioned_at }}
   CALL (n) {{ MATCH (n)-[e:RELATES_TO]-(o:Entity) WHERE o <> n AND o.uuid <> $project AND {_OPEN}
     WITH o, max(CASE WHEN {_LINK} > $now THEN $now ELSE {_LINK} END) AS at
-    WITH o, at WHERE {_named("o")} AND EXISTS {{ {_MENTIONING % "o"} }}
+    WITH o, at WHERE {named("o")} AND EXISTS {{ {_MENTIONING % "o"} }}
     RETURN count(DISTINCT o) AS connections, max(at) AS linked_at }}
   WITH n, mentions, connections, n.uuid IN $pins AS is_pinned,
     CASE WHEN mentioned_at IS NULL THEN linked_at WHEN linked_at IS NULL OR mentioned_at > linked_at THEN mentioned_at

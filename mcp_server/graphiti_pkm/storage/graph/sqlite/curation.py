@@ -2,13 +2,16 @@
 
 import sqlite3
 from collections.abc import Sequence
+from datetime import datetime
 
 from graphiti_pkm.core.model.curation import FlaggedFilter, FlaggedPage, FlaggedRow, QualityCounts, QualityFilter
 from graphiti_pkm.core.model.queries import Window
-from graphiti_pkm.core.model.records import Quality
+from graphiti_pkm.core.model.records import Entity, Quality
 from graphiti_pkm.storage.graph.sqlite.part import SqlitePart
+from graphiti_pkm.storage.graph.sqlite.relevance_schema import named
 from graphiti_pkm.storage.graph.sqlite.schema import DUSK
 from graphiti_pkm.storage.graph.sqlite.values import (
+    ENTITY_COLUMNS,
     IN_GROUPS,
     QUALITY_COLUMNS,
     as_list,
@@ -18,6 +21,11 @@ from graphiti_pkm.storage.graph.sqlite.values import (
 )
 from graphiti_pkm.storage.graph.sqlite.values import entity as entity_of
 
+_ALONE = f"""NOT EXISTS (SELECT 1 FROM mention m WHERE m.entity_uuid = n.uuid)
+  AND NOT EXISTS (SELECT 1 FROM fact f WHERE f.source_uuid = n.uuid)
+  AND NOT EXISTS (SELECT 1 FROM fact f WHERE f.target_uuid = n.uuid)
+  AND NOT EXISTS (SELECT 1 FROM instance i WHERE i.entity_uuid = n.uuid)
+  AND NOT EXISTS (SELECT 1 FROM project p WHERE p.uuid = n.uuid) AND {named("n.uuid")}"""
 _ENTITY = "n.name, n.label, n.summary, n.summary_by_model, n.created_at, n.attributes"
 
 
@@ -32,6 +40,34 @@ class SqliteCuration(SqlitePart):
 
     async def quality_counts(self, wanted: QualityFilter) -> QualityCounts:
         return await self._file.read(lambda db: _counts(db, wanted))
+
+    async def orphans(self, group_id: str, window: Window) -> list[Entity]:
+        return await self._entities(f"n.group_id = :group AND {_ALONE}", {"group": group_id}, window)
+
+    async def rated_below(self, group_id: str, confidence: float, window: Window) -> list[Quality]:
+        (after,) = window.after or ("",)
+        found = await self._file.read(
+            lambda db: db.execute(
+                f"""SELECT {QUALITY_COLUMNS} FROM quality q WHERE q.group_id = :group AND q.confidence < :below
+                AND q.uuid > :after ORDER BY q.uuid LIMIT :limit""",
+                {"group": group_id, "below": confidence, "after": after, "limit": window.limit},
+            ).fetchall()
+        )
+        return list(map(quality, found))
+
+    async def made_since(self, group_id: str, since: datetime, window: Window) -> list[Entity]:
+        parameters = {"group": group_id, "since": micros(since)}
+        return await self._entities("n.group_id = :group AND n.created_at >= :since", parameters, window)
+
+    async def _entities(self, where: str, parameters: dict[str, object], window: Window) -> list[Entity]:
+        (after,) = window.after or ("",)
+        found = await self._file.read(
+            lambda db: db.execute(
+                f"SELECT {ENTITY_COLUMNS} FROM entity n WHERE {where} AND n.uuid > :after ORDER BY n.uuid LIMIT :limit",
+                {**parameters, "after": after, "limit": window.limit},
+            ).fetchall()
+        )
+        return list(map(entity_of, found))
 
 
 def _qualities(db: sqlite3.Connection, entity_uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Quality]:
@@ -85,10 +121,8 @@ def _counts(db: sqlite3.Connection, wanted: QualityFilter) -> QualityCounts:
         parameters,
     ).fetchone()
     entities, orphans = db.execute(
-        f"""SELECT count(*), count(CASE WHEN NOT EXISTS (SELECT 1 FROM mention m WHERE m.entity_uuid = n.uuid)
-          AND NOT EXISTS (SELECT 1 FROM fact f WHERE f.source_uuid = n.uuid)
-          AND NOT EXISTS (SELECT 1 FROM fact f WHERE f.target_uuid = n.uuid) THEN 1 END)
-        FROM entity n WHERE n.group_id {IN_GROUPS}""",
+        f"""SELECT count(*), count(CASE WHEN {_ALONE} THEN 1 END) FROM entity n
+        WHERE n.group_id {IN_GROUPS}""",
         parameters,
     ).fetchone()
     creators = db.execute(

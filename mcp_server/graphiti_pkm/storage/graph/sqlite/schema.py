@@ -10,7 +10,7 @@ import sqlite3
 from graphiti_pkm.errors import ConfigurationError, NewerSchema
 from graphiti_pkm.storage.graph.sqlite.relevance_schema import RELEVANCE
 
-SCHEMA_VERSION = 15
+SCHEMA_VERSION = 16
 OLDEST_SQLITE = (3, 37, 0)
 """The first version with STRICT tables."""
 
@@ -518,9 +518,17 @@ CREATE INDEX instance_document ON instance (document_uuid);
 CREATE INDEX instance_episode ON instance (episode_uuid);
 """
 
+# What checks of a whole group keep with an entity, and the index by which they find new ones.
+_CHECKS = """
+ALTER TABLE quality ADD COLUMN checks TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE quality ADD COLUMN found_with TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE quality ADD COLUMN approved_at INTEGER;
+CREATE INDEX entity_recorded ON entity (group_id, created_at, uuid);
+"""
+
 _MIGRATIONS = (
     *(_FIRST, _GRAPHITI, _UPDATES, _CAUSES, _STEMS, _TYPES, _PROJECTS, _SOURCES, _WORDS, _NAMELESS, RELEVANCE),
-    *(_CURATION, _MERGES, _BIAS, _DOCUMENTS),
+    *(_CURATION, _MERGES, _BIAS, _DOCUMENTS, _CHECKS),
 )
 """The n-th leads from version n to n + 1; a published one never changes."""
 

@@ -132,7 +132,8 @@ def episode(row: Row) -> Episode:
 
 
 QUALITY_COLUMNS = ", ".join(f"q.{field}" for field in Quality.model_fields)
-_QUALITY_TIMES = ("flagged_at", "cleared_at", "confidence_at", "bias_at")
+_QUALITY_TIMES = ("flagged_at", "cleared_at", "confidence_at", "bias_at", "approved_at")
+_QUALITY_LISTS = ("similar_to", "checks", "found_with")
 
 
 def quality_row(quality: Quality) -> dict[str, object]:
@@ -140,7 +141,7 @@ def quality_row(quality: Quality) -> dict[str, object]:
     return {
         **dict(quality),
         **{field: known_micros(getattr(quality, field)) for field in _QUALITY_TIMES},
-        "similar_to": as_list(quality.similar_to),
+        **{field: as_list(getattr(quality, field)) for field in _QUALITY_LISTS},
     }
 
 
@@ -148,7 +149,8 @@ def quality(row: Row) -> Quality:
     """The quality in a row of ``QUALITY_COLUMNS``."""
     given = {field: row[field] for field in Quality.model_fields}
     times = {field: known_moment(row[field]) for field in _QUALITY_TIMES}
-    return Quality(**{**given, **times, "similar_to": tuple(json.loads(row["similar_to"]))})
+    lists = {field: tuple(json.loads(row[field])) for field in _QUALITY_LISTS}
+    return Quality(**{**given, **times, **lists})
 
 
 _PLAIN = ("measure", "value", "unit", "quote", "quote_start", "quote_end", "quote_episode_uuid")
