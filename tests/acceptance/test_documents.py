@@ -10,7 +10,7 @@ import pytest
 from tests.acceptance.shared_data import shared_data
 from tests.e2e.support import call, over_stdio, run
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(600)
 
 STATEMENTS: dict[str, tuple[int, int, str]] = {
     "0001-record-architecture-decisions": (8, 0, "We will use Architecture Decision Records"),
@@ -38,7 +38,7 @@ def kept(root: Path) -> list[Path]:
 async def ingest(files: list[Path], root: Path, data: Path) -> dict[str, Any]:
     """By name of the document: what came of it."""
     given = ("ingest", *map(str, files), "--json")
-    done = await asyncio.to_thread(run, *given, data_dir=data, document_root=root)
+    done = await asyncio.to_thread(run, *given, seconds=200, data_dir=data, document_root=root)
     assert done.returncode == 0, done.stderr
     return {one["name"]: one for one in json.loads(done.stdout)["documents"]}
 
@@ -85,3 +85,49 @@ async def test_statements_of_decisions_are_shown_where_they_stand_in_the_old_fil
             assert (now["quote"], now["start"], now["version"]) == (before["quote"], before["start"], 1)
             assert bool(now.get("superseded")) == ("We will use Architecture" in now["quote"])
         assert later["0006-puppet-architecture"]["path"] == "moved/0006-puppet-architecture.md"
+
+
+async def test_which_decisions_were_superseded_when_by_what_and_where_that_is_told(tmp_path: Path) -> None:
+    root, data = tmp_path / "root", tmp_path / "data"
+    files = kept(root)
+    texts = {path.stem: path.read_bytes().decode() for path in files}
+    await ingest(files, root, data)
+    async with over_stdio(data, toolsets="memory,curation") as client:
+        listed = await call(client, "search_memory_facts", edge_types=["SUPERSEDES", "SUPERSEDES_PART_OF"])
+        told = {one["fact"]: one for one in listed["facts"]}
+        assert {name: one["valid_at"][:10] for name, one in told.items()} == {
+            "ADR 15 supersedes ADR 4": "2018-03-06",
+            "ADR 33 supersedes a part of ADR 3": "2018-09-26",
+        }
+        where = {}
+        for one in told.values():
+            source = (await call(client, "get_fact_sources", fact_uuid=one["uuid"]))["sources"][0]
+            place = source["document"]
+            assert texts[place["document"]][place["start"] : place["end"]] == source["text"]
+            where[place["document"], place["paragraph"]] = source["text"]
+        assert where == {
+            (
+                "0004-dns-definitions-for-hosts-and-services",
+                4,
+            ): "Superseded by [DNS Infrastructure](0015-dns-infrastructure.md)",
+            ("0033-ip-ranges", 6): "This ADR in part supersedes [0003](0003-aws-networking-outline.md)",
+        }
+        statuses = await call(client, "search_memory_facts", edge_types=["HAS_STATUS"], status="current", max_facts=50)
+        assert statuses["total"] == len(files), "one a record"
+        found = await call(client, "search_nodes", status="superseded", entity_types=["Decision"], query="")
+        assert [one["name"] for one in found["nodes"]] == ["ADR 4"]
+
+        dns = next(path for path in files if path.stem.startswith("0015"))
+        dns.write_text(texts[dns.stem].replace("\nAccepted\n", "\nSuperseded by ADR-0040\n"), encoding="utf-8")
+        hosting = next(path for path in files if path.stem.startswith("0002"))
+        edited = texts[hosting.stem].replace("\nAccepted\n", "\nDeprecated\n")
+        assert edited != texts[hosting.stem]
+        hosting.write_text(edited, encoding="utf-8")
+        await ingest(files, root, data)
+        now = await call(client, "search_memory_facts", edge_types=["HAS_STATUS"], status="current", max_facts=50)
+        values = {one["source_node_name"]: one["value"] for one in now["facts"]}
+        assert (values["ADR 15"], values["ADR 2"], values["ADR 4"]) == ("superseded", "deprecated", "superseded")
+        assert now["total"] == len(files)
+        before = await call(client, "search_memory_facts", edge_types=["HAS_STATUS"], as_of="2019-01-01", max_facts=50)
+        values = {one["source_node_name"]: one["value"] for one in before["facts"] if one["status"] == "current"}
+        assert (values["ADR 15"], values["ADR 2"]) == ("accepted", "accepted")

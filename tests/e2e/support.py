@@ -94,10 +94,10 @@ def processes_naming(data_dir: Path) -> list[str]:
     return found
 
 
-def run(*arguments: str, **settings: object) -> "subprocess.CompletedProcess[str]":
-    """A command to its end."""
+def run(*arguments: str, seconds: float = 50, **settings: object) -> "subprocess.CompletedProcess[str]":
+    """A command to its end, which has to come within some seconds."""
     return subprocess.run(
-        [COMMAND, *arguments], env=environment(**settings), capture_output=True, text=True, check=False, timeout=50
+        [COMMAND, *arguments], env=environment(**settings), capture_output=True, text=True, check=False, timeout=seconds
     )
 
 

@@ -4,15 +4,19 @@ import hashlib
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal
 from uuid import uuid4
 
 from graphiti_pkm.capabilities.remember.write_plan import extract_job
+from graphiti_pkm.capabilities.sources.decision_facts import LINKS, Telling
+from graphiti_pkm.capabilities.sources.decision_writes import DecisionWrites, PlacedSection
+from graphiti_pkm.capabilities.sources.decisions import DecisionRecord, number_of, read_decision
 from graphiti_pkm.capabilities.sources.files import SourceFile, read_file
-from graphiti_pkm.capabilities.sources.layout import MOST_PARTS, Layout, Part, divide
+from graphiti_pkm.capabilities.sources.layout import MOST_PARTS, Layout, Part, divide, front_of
 from graphiti_pkm.capabilities.sources.names import LONGEST_NAME
 from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts.statuses import HAS_STATUS
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.known_names import KnownNames, NameBooks
 from graphiti_pkm.core.identity.persons import Persons
@@ -33,6 +37,8 @@ _DOCUMENTS = 100
 """Documents that are held at most, however short."""
 _AT_ONCE = 256
 """Sentences that the model is given at a time."""
+_CHANGING = frozenset({HAS_STATUS, *LINKS})
+"""Relations that a record may state of a later time than its date."""
 _EPISODES = 200
 """Episodes that are read at a time."""
 
@@ -68,6 +74,10 @@ class _Read:
     file: SourceFile
     layout: Layout
     digest: str
+    day: str | None = None
+    """The date in the front matter."""
+    record: DecisionRecord | None = None
+    """What it states, if it is the record of a decision."""
 
     def text_of(self, part: Part) -> str:
         return self.file.text[part.start : part.end]
@@ -80,6 +90,8 @@ class _Known:
     present: Document | None
     is_same: bool
     """Whether the present version has the text that was read."""
+    same: Document | None
+    """Another document with that text."""
     episodes: Mapping[str, str]
     """Episodes of sections that can be shared, by their text."""
 
@@ -103,6 +115,7 @@ class Ingesting:
         self._committer = committer
         self._persons = Persons(context.graph, context.settings)
         self._books = NameBooks(context.graph)
+        self._decisions = DecisionWrites(context, self._persons, self._books)
 
     async def ingest(
         self, caller: Caller, files: Sequence[Given], root: Path, group_id: str | None, *, is_read: bool = False
@@ -139,8 +152,12 @@ class Ingesting:
     async def _store(
         self, caller: Caller, batch: Sequence[tuple[_Read, list[str]]], group: str, *, is_read: bool
     ) -> AsyncIterator[Ingested]:
-        vectors = await self._embedded(dict.fromkeys(one for _, sentences in batch for one in sentences))
+        texts = dict.fromkeys(one for _, sentences in batch for one in sentences)
         for read, _ in batch:
+            telling = await self._telling(read, await self._known(read, group), group)
+            texts |= dict.fromkeys(telling.texts if telling else ())
+        vectors = await self._embedded(texts)
+        for read in _superseding_first([read for read, _ in batch]):
             try:
                 yield await self._commit(caller, read, group, vectors, is_read=is_read)
             except PkmError as error:
@@ -166,7 +183,27 @@ class Ingesting:
         for document in (present, same):
             if document is not None and not is_same:
                 episodes |= await self._texts(document)
-        return _Known(present, is_same, episodes)
+        return _Known(present, is_same, same, episodes)
+
+    async def _telling(self, read: _Read, known: _Known, group: str) -> Telling | None:
+        """What is to be written of a decision, if it is the record of one."""
+        if read.record is None or known.is_same:
+            return None
+        former = read.record if known.same else None
+        if known.present is not None:
+            text = await self._text(known.present)
+            former = await in_thread(lambda: read_decision(text, front_of(text)))
+        return await self._decisions.telling(read.record, former, (group, read.name, read.file.path), known.same)
+
+    async def _text(self, document: Document) -> str:
+        """The text of a version as the memory has it."""
+        sections = await self._graph.documents.sections(document.uuid, document.group_id, MOST_PARTS)
+        uuids = [section.episode_uuid for section in sections]
+        found: dict[str, str] = {}
+        for place in range(0, len(uuids), _EPISODES):
+            part = await self._graph.records.get_episodes(uuids[place : place + _EPISODES], [document.group_id])
+            found.update((one.uuid, one.content) for one in part)
+        return document.front + "".join(found.get(uuid, "") for uuid in uuids)
 
     async def _texts(self, document: Document) -> dict[str, str]:
         """The sections of a document by their texts; only the newest bears a text that occurs twice."""
@@ -210,15 +247,24 @@ class Ingesting:
                 front=read.layout.front,
                 created_at=at,
             )
-            told_at = _told_at(read.layout, self._context) or at
+            told_at = _told_at(read.day, self._context) or at
+            telling = await self._telling(read, known, group)
+            times = _times(read, telling, document, told_at, self._context)
             names = await self._books.of(group)
-            plan = await in_thread(_plan, read, document, dict(known.episodes), told_at, names, vectors)
+            plan = await in_thread(_plan, read, document, dict(known.episodes), times, names, vectors)
             job_for = self._persons.account_name(caller)
             intent = plan.added_to(intent)
+            if telling is not None:
+                intent, own = await self._with_decision(intent, telling, caller, read, plan, times, vectors)
+                plan.vectors.update(own)
             if is_read:
                 jobs = tuple(extract_job({}, one.uuid, job_for) for one in intent.episodes)
                 intent = intent.model_copy(update={"extractions": jobs})
-            await self._committer.commit(intent, plan.vectors, read.digest)
+            try:
+                await self._committer.commit(intent, plan.vectors, read.digest)
+            except BaseException:
+                self._books.forget(group)  # the cache may contain names that were not stored
+                raise
         return Ingested(
             read.name,
             "changed" if present else "new",
@@ -227,6 +273,27 @@ class Ingesting:
             new_sections=len(plan.episodes),
             sentences=len(plan.passages),
         )
+
+    async def _with_decision(
+        self,
+        intent: WriteIntent,
+        telling: Telling,
+        caller: Caller,
+        read: _Read,
+        plan: "_Plan",
+        times: Sequence[datetime],
+        vectors: Mapping[str, Vector],
+    ) -> tuple[WriteIntent, Vectors]:
+        new = {one.uuid for one in plan.episodes}
+        sections = [
+            PlacedSection(section.episode_uuid, part.start, part.end, at, section.episode_uuid in new)
+            for section, part, at in zip(plan.sections, read.layout.parts, times, strict=True)
+        ]
+        try:
+            return await self._decisions.added_to(intent, telling, caller, sections, read.file.text, vectors)
+        except BaseException:
+            self._books.forget(intent.group_id)  # the cache may contain names that were not stored
+            raise
 
 
 @dataclass(frozen=True)
@@ -258,7 +325,7 @@ def _plan(
     read: _Read,
     document: Document,
     shared: dict[str, str],
-    told_at: datetime,
+    times: Sequence[datetime],
     names: KnownNames,
     vectors: Mapping[str, Vector],
 ) -> _Plan:
@@ -270,7 +337,7 @@ def _plan(
         uuid = shared.pop(text, None)
         if uuid is None:
             uuid = str(uuid4())
-            episodes.append(_episode(uuid, document, part, text, told_at))
+            episodes.append(_episode(uuid, document, part, text, times[place]))
             own = [Passage(uuid=str(uuid4()), episode_uuid=uuid, **span.model_dump()) for span in part.spans]
             passages += own
             embedded = without_left_out(text)
@@ -306,7 +373,11 @@ def _read(given: Given, root: Path) -> _Read:
         raise InvalidInput(f"{given.path}: {error.message}") from None
     if not any(part.spans for part in layout.parts):
         raise InvalidInput(f"{given.path} contains no text. Nothing of it was stored.")
-    return _Read(given.name, file, layout, hashlib.sha256(file.text.encode()).hexdigest())
+    record = read_decision(file.text, layout.front) if file.kind == "markdown" else None
+    day = layout.fields.get("date")
+    if record is not None:
+        layout = layout.with_front_told()
+    return _Read(given.name, file, layout, hashlib.sha256(file.text.encode()).hexdigest(), day, record)
 
 
 def _sentences(read: _Read, known: _Known) -> list[str]:
@@ -321,9 +392,43 @@ def _sentences(read: _Read, known: _Known) -> list[str]:
     ]
 
 
-def _told_at(layout: Layout, context: Context) -> datetime | None:
+def _superseding_first(batch: Sequence[_Read]) -> list[_Read]:
+    """Records that supersede others of the batch come before these, whose statuses then get their dates."""
+    ending = {(link.number, link.stem) for one in batch if one.record for link in one.record.links if link.is_passive}
+
+    def is_first(read: _Read) -> bool:
+        stem = PurePosixPath(read.file.path).stem
+        return read.record is not None and any(
+            stem == wanted or (wanted is None and number_of(stem) == number) for number, wanted in ending
+        )
+
+    return sorted(batch, key=lambda read: not is_first(read))
+
+
+def _times(
+    read: _Read, telling: Telling | None, document: Document, told_at: datetime, context: Context
+) -> list[datetime]:
+    """When the words of each section were written.
+
+    Those of a record are of its date, but not what an edited one has new, nor what it states without a date.
+    """
+    parts = read.layout.parts
+    if read.record is None or telling is None:
+        return [told_at] * len(parts)
+    at = document.created_at
+    day = _told_at(read.record.day.text if read.record.day else None, context)
+    if document.version > 1 or day is None:
+        return [at] * len(parts)
+    undated = [
+        one.said.start
+        for one in telling.statements
+        if one.said and one.fact.valid_at is None and one.fact.relation in _CHANGING
+    ]
+    return [at if any(part.start <= place < part.end for place in undated) else day for part in parts]
+
+
+def _told_at(text: str | None, context: Context) -> datetime | None:
     """The date in the front matter, if there is one that can be read."""
-    text = layout.fields.get("date")
     try:
         return None if text is None else parse_instant(text, context.settings.zone)
     except InvalidInput:

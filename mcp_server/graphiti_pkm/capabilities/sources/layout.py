@@ -7,7 +7,7 @@ links, is a paragraph too, so that every word stands in a sentence and can be fo
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from graphiti_pkm.core.model.passages import Span, split_passages
@@ -40,7 +40,7 @@ class Part:
     start: int
     end: int
     paragraph: int
-    """The number of its first paragraph, from 1."""
+    """The number of its first paragraph, from 1; 0 is front matter."""
     spans: tuple[Span, ...]
     """Its passages, by offsets in the section; paragraphs and sentences from 0."""
 
@@ -59,9 +59,24 @@ class Layout:
         found = (_FIELD.fullmatch(line) for line in _LINE_BREAK.split(self.front))
         return {one[1].strip().lower(): one[2].strip().strip("\"'") for one in found if one}
 
+    def with_front_told(self) -> "Layout":
+        """The front matter as paragraph 0 of the first section, for a record that states its status there."""
+        if not self.front or not self.parts:
+            return self
+        first, shift = self.parts[0], len(self.front)
+        own, _ = _passages(self.front, 0, _block(self.front, 0, shift))
+        others = (
+            span.model_copy(
+                update={"paragraph": span.paragraph + 1, "start": span.start + shift, "end": span.end + shift}
+            )
+            for span in first.spans
+        )
+        told = replace(first, start=0, paragraph=0, spans=(*own, *others))
+        return Layout("", (told, *self.parts[1:]))
+
 
 @dataclass(frozen=True)
-class _Block:
+class Block:
     start: int
     end: int
     level: int = 0
@@ -73,7 +88,7 @@ class _Block:
 class _Section:
     title: str
     start: int
-    blocks: list[_Block] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
     is_headings_only: bool = True
 
 
@@ -85,9 +100,8 @@ def divide(text: str, kind: Format) -> Layout:
     """
     if sum(map(text.count, "\r\n")) - text.count("\r\n") > MOST_LINES:
         raise _too_many("lines", MOST_LINES)
-    found = _FRONT.match(text) if kind == "markdown" else None
-    begin = found.end() if found else 0
-    blocks = _markdown_blocks(text, begin) if kind == "markdown" else _text_blocks(text)
+    begin = len(front_of(text)) if kind == "markdown" else 0
+    blocks = markdown_blocks(text, begin) if kind == "markdown" else _text_blocks(text)
     sections = list(_sections(blocks, len(text)))
     parts: list[Part] = []
     paragraph, sentences = 1, 0
@@ -103,14 +117,20 @@ def divide(text: str, kind: Format) -> Layout:
     return Layout(text[:begin], tuple(parts))
 
 
+def front_of(text: str) -> str:
+    """The front matter of Markdown, with its lines of ``---`` and the line break."""
+    found = _FRONT.match(text)
+    return found[0] if found else ""
+
+
 def _too_many(what: str, most: int) -> InvalidInput:
     return InvalidInput(f"There are more than {most:,} {what} in it. Nothing of it was stored; divide it.")
 
 
-def _sections(blocks: Iterable[_Block], length: int) -> Iterator[_Section]:
+def _sections(blocks: Iterable[Block], length: int) -> Iterator[_Section]:
     """A heading begins one; headings without a text of their own join the section that follows."""
     least = length // MOST_SECTIONS
-    path: list[_Block] = []
+    path: list[Block] = []
     section = _Section("", 0)
     for block in blocks:
         is_next = bool(section.blocks) and block.end - section.start > _LONGEST_SECTION
@@ -128,7 +148,7 @@ def _sections(blocks: Iterable[_Block], length: int) -> Iterator[_Section]:
         yield section
 
 
-def _passages(text: str, start: int, blocks: Iterable[_Block]) -> tuple[list[Span], int]:
+def _passages(text: str, start: int, blocks: Iterable[Block]) -> tuple[list[Span], int]:
     """The passages of a section, and how many paragraphs it has."""
     spans: list[Span] = []
     paragraph = 0
@@ -150,7 +170,7 @@ def _passages(text: str, start: int, blocks: Iterable[_Block]) -> tuple[list[Spa
     return spans, paragraph
 
 
-def _text_blocks(text: str) -> Iterator[_Block]:
+def _text_blocks(text: str) -> Iterator[Block]:
     begin = 0
     for gap in _BLANK_LINES.finditer(text):
         yield from _block(text, begin, gap.start())
@@ -158,7 +178,8 @@ def _text_blocks(text: str) -> Iterator[_Block]:
     yield from _block(text, begin, len(text))
 
 
-def _markdown_blocks(text: str, begin: int) -> Iterator[_Block]:
+def markdown_blocks(text: str, begin: int) -> Iterator[Block]:
+    """The top-level blocks from an offset on."""
     from markdown_it import MarkdownIt  # noqa: PLC0415 only where a document is read
 
     parser = MarkdownIt("commonmark").enable("table").disable(["inline", "text_join"])
@@ -178,9 +199,9 @@ def _markdown_blocks(text: str, begin: int) -> Iterator[_Block]:
     yield from _block(text, done, len(text))
 
 
-def _block(text: str, start: int, end: int, level: int = 0, heading: str = "") -> Iterator[_Block]:
+def _block(text: str, start: int, end: int, level: int = 0, heading: str = "") -> Iterator[Block]:
     """One block without the white space around it; none if there is nothing else."""
     piece = text[start:end]
     if piece.strip():
         first = start + len(piece) - len(piece.lstrip())
-        yield _Block(first, start + len(piece.rstrip()), level, " ".join(heading.split()))
+        yield Block(first, start + len(piece.rstrip()), level, " ".join(heading.split()))

@@ -1,0 +1,278 @@
+"""Plans the facts of a record of a decision as those of a note, and places each in the section that states it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import PurePosixPath
+from uuid import uuid4
+
+from graphiti_pkm.capabilities.remember.write_plan import WriteContext, new_uuid, plan_write
+from graphiti_pkm.capabilities.sources.decision_facts import (
+    HAS_DATE,
+    LINKS,
+    TYPE,
+    Other,
+    Telling,
+    Undated,
+    others_of,
+    tell,
+)
+from graphiti_pkm.capabilities.sources.decisions import DecisionRecord, Said, number_of
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts.parsed_facts import ParsedRequest, read_request
+from graphiti_pkm.core.facts.rules import is_current
+from graphiti_pkm.core.facts.statuses import HAS_STATUS, OPEN, class_of_status, same_meaning, word_of
+from graphiti_pkm.core.identity.first_back_links import first_back_links
+from graphiti_pkm.core.identity.known_names import NameBooks
+from graphiti_pkm.core.identity.persons import Persons
+from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.document_records import Document
+from graphiti_pkm.core.model.names import name_key
+from graphiti_pkm.core.model.records import Fact, Mention, Name, Vector, Vectors, WriteIntent
+from graphiti_pkm.core.model.requests import AddMemory
+from graphiti_pkm.core.model.times import iso
+from graphiti_pkm.core.reading.snapshot import SnapshotReader
+from graphiti_pkm.core.waiting import in_thread
+from graphiti_pkm.settings.loader import Settings
+
+_EACH = 50
+"""Facts of one relation, and names of one entity, that are read."""
+
+
+@dataclass(frozen=True)
+class PlacedSection:
+    """A section of the version that is written: ``[start, end)`` in the document."""
+
+    episode_uuid: str
+    start: int
+    end: int
+    told_at: datetime
+    is_new: bool
+
+
+class DecisionWrites:
+    """Finds what the memory knows of the decisions that a record names, and plans its facts by the rules of notes."""
+
+    def __init__(self, context: Context, persons: Persons, books: NameBooks) -> None:
+        self._context = context
+        self._graph = context.graph
+        self._persons = persons
+        self._books = books
+        self._reader = SnapshotReader(context.graph, books)
+
+    async def telling(
+        self,
+        record: DecisionRecord,
+        former: DecisionRecord | None,
+        document: tuple[str, str, str],
+        same: Document | None,
+    ) -> Telling:
+        """What is to be written of a record; ``document``: group, name and path; ``same``: another with its text."""
+        group, name, path = document
+        stem = PurePosixPath(path).stem
+        prefix = name[: name.rfind("/") + 1]
+        number = next((one for one in map(number_of, (name[len(prefix) :], stem)) if one is not None), record.number)
+        own = await self._own_name(group, name, prefix, (number, stem), same)
+        found = await self._others(record, former, group, prefix)
+        held = await self._held(group, [own])
+        uuid = next(iter(held.values())).entity_uuid if held else None
+        if former is not None and uuid is None:
+            former = None
+        undated = await self._undated(group, uuid) if uuid else Undated()
+        alias = name if number is not None else None
+        is_named = bool(await self._held(group, [alias or own]))
+        now = iso(self._context.now())
+        return tell(record, former, own, alias, others_of(found), undated, now, is_named=is_named)
+
+    async def _own_name(
+        self, group: str, name: str, prefix: str, own: tuple[int | None, str], same: Document | None
+    ) -> str:
+        """The name under which the decision is known, or is to be.
+
+        It has the number of the file, unless a decision of another file has it already.
+        """
+        number, stem = own
+        plain = f"{prefix}ADR {stem if number is None else number}"
+        for text in (name, same.name if same else None):
+            known = await self._decision(group, text) if text else None
+            if known is not None:
+                return known
+        held = (await self._held(group, [plain])).get(name_key(group, plain))
+        if number is None or held is None:
+            return plain
+        aliases = (await self._graph.records.aliases([held.entity_uuid], _EACH)).get(held.entity_uuid, [])
+        others = [one for one in aliases if one != name and number_of(one[len(prefix) :]) == number]
+        is_taken = [one for one in others if await self._graph.documents.present(group, one) is not None]
+        return f"{prefix}ADR {stem}" if is_taken else plain
+
+    async def _decision(self, group: str, text: str) -> str | None:
+        """The name of the decision that has a name."""
+        held = (await self._held(group, [text])).get(name_key(group, text))
+        found = await self._graph.records.get_entities([held.entity_uuid], [group]) if held else []
+        return found[0].name if found and found[0].label == TYPE else None
+
+    async def _held(self, group: str, names: Sequence[str]) -> dict[str, Name]:
+        return await self._graph.records.get_names([name_key(group, one) for one in names])
+
+    async def _others(
+        self, record: DecisionRecord, former: DecisionRecord | None, group: str, prefix: str
+    ) -> dict[tuple[int | None, str | None], Other]:
+        """The decisions that a record refers to, by number and name of the file."""
+        found: dict[tuple[int | None, str | None], Other] = {}
+        for link in (*record.links, *(former.links if former else ())):
+            key = (link.number, link.stem)
+            if key in found:
+                continue
+            plain = f"{prefix}ADR {link.stem if link.number is None else link.number}"
+            alias = f"{prefix}{link.stem}" if link.stem and link.number is not None else None
+            held = await self._held(group, [plain, *([alias] if alias else [])])
+            name = plain
+            if alias and (one := held.get(name_key(group, alias))):
+                known = await self._graph.records.get_entities([one.entity_uuid], [group])
+                name = known[0].name if known else plain
+            one = held.get(name_key(group, alias or plain)) or held.get(name_key(group, plain))
+            day = await self._day(group, one.entity_uuid) if one else None
+            found[key] = Other(name, alias, day)
+        return found
+
+    async def _day(self, group: str, uuid: str) -> str | None:
+        """The date of a decision that is, or was, in force."""
+        dates, statuses = await self._graph.facts.facts_with_relation(
+            group, [(uuid, HAS_DATE), (uuid, HAS_STATUS)], _EACH
+        )
+        now = self._context.now()
+        words = [word_of(one) for one in statuses if is_current(one, now)]
+        if any(class_of_status(word) == OPEN or same_meaning(word, "rejected") for word in words):
+            return None
+        return next((one.value for one in dates if is_current(one, now)), None)
+
+    async def _undated(self, group: str, uuid: str) -> Undated:
+        now = self._context.now()
+        found = await self._graph.facts.facts_with_relation(group, [(uuid, one) for one in LINKS], _EACH)
+        links = [one for some in found for one in some if is_current(one, now) and one.valid_at is None]
+        ended = [one.target_uuid for one in links if one.relation == LINKS[0]]
+        statuses = await self._graph.facts.facts_with_relation(group, [(one, HAS_STATUS) for one in ended], _EACH)
+        return Undated(
+            links,
+            [
+                one
+                for some in statuses
+                for one in some
+                if is_current(one, now) and one.valid_at is None and same_meaning(word_of(one), "superseded")
+            ],
+        )
+
+    async def added_to(
+        self,
+        intent: WriteIntent,
+        telling: Telling,
+        caller: Caller,
+        sections: Sequence[PlacedSection],
+        text: str,
+        vectors: Mapping[str, Vector],
+    ) -> tuple[WriteIntent, Vectors]:
+        """The write of a document with the facts of its record; ``text``: of the document. Under the group's lock."""
+        if not telling.entities:
+            return intent, {}
+        group, settings, now = intent.group_id, self._context.settings, self._context.now()
+        person = self._persons.called(caller, group)
+        parsed = await in_thread(_parsed, telling, person, now, settings)
+        snapshot = await self._reader.read(group, parsed, person, vectors, now)
+        snapshot = replace(snapshot, mentioned=frozenset(), shared={}, parts={})
+        at = WriteContext(
+            group, None, person, now, intent.recorded_at, settings.zone, caller.principal, settings.retirement
+        )
+        plan = await in_thread(plan_write, parsed, (), at, snapshot, vectors)
+        mentions, jobs = await first_back_links(
+            self._graph, group, plan.new_names, snapshot.known, now, [one.entity for one in plan.resolved]
+        )
+        own = plan.intent(parsed, mentions, jobs, new_uuid)
+        said: dict[str, Said] = {}
+        for fact, result in zip(parsed.facts, plan.facts.results, strict=False):
+            number = fact.number if fact.follows is None else fact.follows
+            words = telling.statements[number].said if number < len(telling.statements) else None
+            if words is not None:
+                said.setdefault(result.uuid, words)
+        decision = next(one.entity.uuid for one in plan.resolved)
+        return _placed(intent, own, said, sections, text, decision), plan.vectors
+
+    def forget_names(self, group: str) -> None:
+        """Drop the cached names: some may not have been stored."""
+        self._books.forget(group)
+
+
+def _parsed(telling: Telling, person: str, now: datetime, settings: Settings) -> ParsedRequest:
+    request = AddMemory(
+        episode_body=telling.name,
+        reference_time=iso(now),
+        entities=list(telling.entities),
+        facts=[one.fact for one in telling.statements],
+    )
+    return read_request(request, person, now, settings.zone)
+
+
+def _placed(
+    intent: WriteIntent,
+    own: WriteIntent,
+    said: Mapping[str, Said],
+    sections: Sequence[PlacedSection],
+    text: str,
+    decision: str,
+) -> WriteIntent:
+    """The planned facts in the write of the document: told by the sections that state them, with their words."""
+    note = own.episodes[0].uuid
+    last = max(said.values(), key=lambda one: one.start, default=None)
+
+    def section_of(fact_uuid: str | None) -> PlacedSection:
+        words = said.get(fact_uuid or "") or last
+        start = words.start if words else 0
+        return next((one for one in sections if one.start <= start < one.end), sections[0])
+
+    def told_by(episodes: Sequence[str], fact_uuid: str) -> tuple[str, ...]:
+        place = section_of(fact_uuid).episode_uuid
+        return tuple(dict.fromkeys(place if one == note else one for one in episodes))
+
+    def fact_in_place(fact: Fact) -> Fact:
+        section, words = section_of(fact.uuid), said.get(fact.uuid)
+        quote = {} if words is None else _quote(section, words, text)
+        told_at = {"reference_time": section.told_at} if section.is_new and words else {}
+        return fact.model_copy(update={"episodes": told_by(fact.episodes, fact.uuid), **quote, **told_at})
+
+    facts = tuple(map(fact_in_place, own.facts))
+    updates = tuple(one.model_copy(update={"episodes": told_by(one.episodes, one.uuid)}) for one in own.fact_updates)
+    changes = tuple(
+        one.model_copy(update={"episode_uuid": section_of(one.replaced_by or one.fact_uuid).episode_uuid})
+        if one.episode_uuid == note
+        else one
+        for one in own.changes
+    )
+    pairs = {(one.episode_uuid, one.entity_uuid) for one in intent.mentions}
+    wanted = [(one.episode_uuid, decision) for one in sections if one.is_new]
+    wanted += [(one.episodes[-1], end) for one in facts for end in (one.source_uuid, one.target_uuid)]
+    mentions = [
+        Mention(uuid=str(uuid4()), episode_uuid=episode, entity_uuid=entity, created_at=intent.recorded_at)
+        for episode, entity in dict.fromkeys(wanted)
+        if (episode, entity) not in pairs
+    ]
+    return intent.model_copy(
+        update={
+            "entities": own.entities,
+            "names": own.names,
+            "facts": facts,
+            "fact_updates": updates,
+            "mentions": (*intent.mentions, *mentions, *(one for one in own.mentions if one.episode_uuid != note)),
+            "changes": changes,
+            "corrected_episodes": tuple(one for one in own.corrected_episodes if one != note),
+            "jobs": (*intent.jobs, *own.jobs),
+        }
+    )
+
+
+def _quote(section: PlacedSection, words: Said, text: str) -> dict[str, object]:
+    start, end = words.start - section.start, words.end - section.start
+    return {
+        "quote": text[words.start : words.end],
+        "quote_start": start,
+        "quote_end": end,
+        "quote_episode_uuid": section.episode_uuid,
+    }

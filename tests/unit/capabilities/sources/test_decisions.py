@@ -1,0 +1,345 @@
+"""What is read of a record of a decision, and how it is written: only what it states, and when that changed."""
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from tests.worlds.sources_world import SourcesWorld
+
+from graphiti_pkm.capabilities.sources.decisions import DecisionRecord, read_decision
+from graphiti_pkm.capabilities.sources.ingesting import Given
+from graphiti_pkm.capabilities.sources.layout import front_of
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.records import Fact
+
+NYGARD = """\
+# 4. DNS definitions
+
+Date: 2017-07-14
+
+## Status
+
+Accepted
+
+## Context
+
+We need names. Accepted practice differs.
+
+## Decision
+
+We will use one zone.
+"""
+MADR = """\
+---
+status: accepted
+date: 2024-03-02
+decision-makers: [Ann Lee, "Bo Berg"]
+---
+# Use Markdown
+
+## Context and Problem Statement
+
+How do we write?
+
+## Decision Outcome
+
+Chosen option: Markdown.
+"""
+OLD_MADR = """\
+# Use Markdown
+
+* Status: superseded by [ADR-0005](0005-use-asciidoc.md)
+* Deciders: Ann Lee; Bo Berg and Cy Day
+* Date: 2019-01-02
+
+## Context and Problem Statement
+
+How do we write?
+
+## Links
+
+* Supersedes [ADR-0001](0001-use-word.md)
+"""
+
+
+def nygard(status: str, date: str = "2017-07-14", title: str = "4. DNS definitions") -> str:
+    return (
+        NYGARD.replace("\nAccepted\n", f"\n{status}\n").replace("2017-07-14", date).replace("4. DNS definitions", title)
+    )
+
+
+def read(text: str) -> DecisionRecord:
+    record = read_decision(text, front_of(text))
+    assert record is not None
+    return record
+
+
+def words(text: str, record: DecisionRecord) -> list[str]:
+    return [text[one.start : one.end] for one in (*record.statuses, *record.deciders)]
+
+
+def test_of_nygards_form_status_and_date_are_read_where_they_stand() -> None:
+    record = read(NYGARD)
+    assert (record.title, record.number, record.status.text) == ("DNS definitions", 4, "accepted")
+    assert record.status_day == "2017-07-14"
+    assert record.summary == "DNS definitions: We will use one zone."
+    assert words(NYGARD, record) == ["Accepted"]
+    assert record.status.start == NYGARD.index("Accepted\n"), "not the first place of the word"
+
+
+@pytest.mark.parametrize("text", [MADR, MADR.replace("\n", "\r\n")])
+def test_of_madr_the_front_matter_is_read(text: str) -> None:
+    record = read(text)
+    assert (record.title, record.status.text, record.status_day) == ("Use Markdown", "accepted", "2024-03-02")
+    assert [one.text for one in record.deciders] == ["Ann Lee", "Bo Berg"]
+    assert words(text, record)[0] == "accepted"
+
+
+def test_deciders_may_be_a_list_of_yaml() -> None:
+    text = MADR.replace('[Ann Lee, "Bo Berg"]', '\n  - Ann Lee\n  - "Bo Berg"')
+    record = read(text)
+    assert [one.text for one in record.deciders] == ["Ann Lee", "Bo Berg"]
+    assert words(text, record) == ["accepted", "Ann Lee", "Bo Berg"]
+
+
+def test_of_older_madr_the_list_below_the_title_and_the_links_are_read() -> None:
+    record = read(OLD_MADR)
+    assert (record.status.text, record.status_day) == ("superseded", None), "the date is that of the decision"
+    assert [one.text for one in record.deciders] == ["Ann Lee", "Bo Berg", "Cy Day"]
+    assert [(one.relation, one.is_passive, one.number, one.stem) for one in record.links] == [
+        ("SUPERSEDES", True, 5, "0005-use-asciidoc"),
+        ("SUPERSEDES", False, 1, "0001-use-word"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "day", "links"),
+    [
+        ("Superceded by [10. Names](0010-names.md)", "superseded", None, [("SUPERSEDES", True, 10)]),
+        ("**Superseded** by ADR-0012", None, None, []),
+        ("Superseded by ADR-0012 on 2021-03-04", "superseded", "2021-03-04", [("SUPERSEDES", True, 12)]),
+        ("Partly superseded by ADR 7", "partly superseded", None, [("SUPERSEDES_PART_OF", True, 7)]),
+        (
+            "Superseded by [a](0007-a.md) and [b](0008-b.md)",
+            "superseded",
+            None,
+            [("SUPERSEDES", True, n) for n in (7, 8)],
+        ),
+        ("~~Accepted~~ Deprecated", "deprecated", None, []),
+        ("Accepted (2020-01-31)", "accepted", "2020-01-31", []),
+        ("2020-01-31: Accepted", "accepted", "2020-01-31", []),
+        ("- *Accepted* on 2020-01-31", "accepted", "2020-01-31", []),
+        ("Accepted\n\nAmended by [5. Zones](0005-zones.md)", "accepted", None, [("AMENDS", True, 5)]),
+        ("On hold", "on hold", None, []),
+        ("Partly superseded", "partly superseded", None, []),
+    ],
+)
+def test_forms_of_a_status(line: str, status: str | None, day: str | None, links: list[object]) -> None:
+    record = read_decision(nygard(line), "")
+    if status is None:
+        assert record is None
+        return
+    assert record is not None
+    assert (record.status.text, record.status.day) == (status, day)
+    assert [(one.relation, one.is_passive, one.number) for one in record.links] == links
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        nygard("We accepted this in the meeting of May, but not for good."),
+        nygard("{proposed | rejected | accepted}"),
+        nygard("Proposed, accepted or rejected"),
+        nygard("Accepted").replace("## Context", "## News").replace("## Decision", "## More"),
+        nygard("Accepted").replace("## Status", "## State"),
+        nygard("```\nStatus: accepted\n```"),
+        "Status: accepted\n",
+        "",
+    ],
+)
+def test_what_states_no_status_in_a_known_form_is_no_record(text: str) -> None:
+    assert read_decision(text, front_of(text)) is None
+
+
+@pytest.mark.parametrize("date", ["06/07/2017", "2017-02-30", "soon"])
+def test_a_date_in_a_doubtful_form_is_none(date: str) -> None:
+    record = read(nygard("Accepted", date))
+    assert (record.day, record.status_day) == (None, None)
+
+
+def test_a_sentence_about_this_record_is_read_and_one_about_anything_else_is_not() -> None:
+    said = "This ADR in part supersedes [0003](0003-nets.md). Postgres replaces [MySQL](https://x.org/0002.html)."
+    record = read(NYGARD.replace("We need names.", said))
+    (link,) = record.links
+    assert (link.relation, link.is_passive, link.number, link.stem) == ("SUPERSEDES_PART_OF", False, 3, "0003-nets")
+    assert link.said.text == "This ADR in part supersedes [0003](0003-nets.md)"
+
+
+def current(world: SourcesWorld, source: str, relation: str) -> list[Fact]:
+    now = world.context.now()
+    return [
+        one
+        for one in world.graph.tables.facts.values()
+        if (one.source_name, one.relation) == (source, relation)
+        and one.is_open
+        and (one.invalid_at is None or one.invalid_at > now)
+    ]
+
+
+def day(text: str) -> datetime:
+    return datetime.fromisoformat(f"{text}T00:00:00+00:00")
+
+
+async def decide(world: SourcesWorld, **texts: str) -> list[str]:
+    return [one.outcome for one in await world.ingest(**{f"n{name}": text for name, text in texts.items()})]
+
+
+async def test_a_record_gives_its_status_with_date_deciders_and_quotes_in_one_write(tmp_path: Path) -> None:
+    world = SourcesWorld(tmp_path)
+    (done,) = await world.ingest(adr_0004_dns=NYGARD.replace("Date: ", "Deciders: Ann Lee\nDate: "))
+    assert done.outcome == "new"
+    (write,) = world.ingested
+    (status,) = current(world, "ADR 4", "HAS_STATUS")
+    assert (status.value, status.valid_at, status.text) == ("accepted", day("2017-07-14"), "ADR 4 is accepted")
+    assert status.quote == "Accepted"
+    section = next(one for one in write.episodes if one.uuid == status.quote_episode_uuid)
+    assert section.content[status.quote_start : status.quote_end] == "Accepted"
+    assert section.content.startswith("## Status")
+    assert status.episodes == (section.uuid,)
+    (by,) = current(world, "ADR 4", "DECIDED_BY")
+    assert (by.target_name, by.quote) == ("Ann Lee", "Ann Lee")
+    (dated,) = current(world, "ADR 4", "HAS_DATE")
+    assert (dated.value, dated.quote) == ("2017-07-14", "2017-07-14")
+    assert {one.valid_at for one in write.episodes} == {day("2017-07-14")}
+    decision = next(one for one in write.entities if one.name == "ADR 4")
+    assert (decision.label, decision.summary) == ("Decision", "DNS definitions: We will use one zone.")
+    assert {one.episode_uuid for one in write.mentions if one.entity_uuid == decision.uuid} == {
+        one.uuid for one in write.episodes
+    }
+    assert world.graph.tables.vectors.keys() >= {one.uuid for one in write.facts}
+
+
+async def test_the_front_matter_of_a_record_is_paragraph_0_and_quoted(tmp_path: Path) -> None:
+    world = SourcesWorld(tmp_path)
+    await world.ingest(madr=MADR)
+    (status,) = current(world, "ADR madr", "HAS_STATUS")
+    assert (status.value, status.valid_at, status.quote) == ("accepted", day("2024-03-02"), "accepted")
+    assert await world.text("madr") == MADR
+    document = await world.graph.documents.present("default", "madr")
+    assert document is not None
+    assert document.front == "", "its words are those of an episode, which forget reaches by the sentence"
+    sections = await world.graph.documents.sections(document.uuid, "default", 9)
+    assert [one.paragraph for one in sections] == [0, 4], "headings without a text join the section that follows"
+
+
+async def test_an_edited_status_ends_the_former_one_and_both_are_right(tmp_path: Path) -> None:
+    world = SourcesWorld(tmp_path)
+    await world.ingest(adr_0004_dns=NYGARD)
+    (accepted,) = current(world, "ADR 4", "HAS_STATUS")
+    world.clock.advance(days=30)
+    (done,) = await world.ingest(adr_0004_dns=nygard("Deprecated"))
+    assert (done.outcome, done.new_sections) == ("changed", 1)
+    (status,) = current(world, "ADR 4", "HAS_STATUS")
+    told = world.ingested[-1].recorded_at
+    assert (status.value, status.valid_at, status.quote) == ("deprecated", told, "Deprecated")
+    ended = world.graph.tables.facts[accepted.uuid]
+    assert (ended.valid_at, ended.invalid_at, ended.voided) == (day("2017-07-14"), told, False)
+    world.clock.advance(days=30)
+    await world.ingest(adr_0004_dns=NYGARD)
+    (again,) = current(world, "ADR 4", "HAS_STATUS")
+    assert (again.value, again.valid_at) == ("accepted", world.ingested[-1].recorded_at)
+    assert again.uuid != accepted.uuid
+    assert len(current(world, "ADR 4", "HAS_DATE")) == 1
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+async def test_what_is_superseded_when_and_by_what(tmp_path: Path, is_first: bool) -> None:
+    world = SourcesWorld(tmp_path)
+    old = nygard("Superseded by [Names](0015-names.md)")
+    new = nygard("Accepted", "2018-03-06", "15. Names")
+    for name, text in [("0004-dns", old), ("0015-names", new)][:: 1 if is_first else -1]:
+        await world.ingest(**{name: text})
+    (link,) = current(world, "ADR 15", "SUPERSEDES")
+    assert (link.target_name, link.valid_at) == ("ADR 4", day("2018-03-06"))
+    assert link.quote == "Superseded by [Names](0015-names.md)"
+    (status,) = current(world, "ADR 4", "HAS_STATUS")
+    assert (status.value, status.valid_at) == ("superseded", day("2018-03-06"))
+    assert [one.value for one in world.graph.tables.facts.values() if one.relation == "HAS_STATUS"].count(
+        "accepted"
+    ) == 1
+
+
+async def test_a_decision_that_is_superseded_in_one_run_ends_on_the_day_of_the_other(tmp_path: Path) -> None:
+    world = SourcesWorld(tmp_path)
+    await world.ingest(**{"0004-dns": NYGARD})
+    (accepted,) = current(world, "ADR 4", "HAS_STATUS")
+    world.clock.advance(days=3)
+    old, new = nygard("Superseded by [Names](0015-names.md)"), nygard("Accepted", "2018-03-06", "15. Names")
+    await world.ingest(**{"0004-dns": old, "0015-names": new})
+    (status,) = current(world, "ADR 4", "HAS_STATUS")
+    assert (status.value, status.valid_at) == ("superseded", day("2018-03-06"))
+    assert world.graph.tables.facts[accepted.uuid].invalid_at == day("2018-03-06")
+
+
+async def test_a_link_that_an_edit_takes_out_ends(tmp_path: Path) -> None:
+    world = SourcesWorld(tmp_path)
+    await world.ingest(**{"0004-dns": nygard("Superseded by ADR-0015")})
+    world.clock.advance(days=3)
+    await world.ingest(**{"0004-dns": nygard("Superseded by ADR-0016")})
+    assert current(world, "ADR 15", "SUPERSEDES") == []
+    assert len(current(world, "ADR 16", "SUPERSEDES")) == 1
+    assert [one.value for one in current(world, "ADR 4", "HAS_STATUS")] == ["superseded"]
+
+
+async def test_a_part_that_is_superseded_ends_no_decision(tmp_path: Path) -> None:
+    world = SourcesWorld(tmp_path)
+    await world.ingest(**{"0003-nets": nygard("Partly superseded", title="3. Nets")})
+    said = "This ADR in part supersedes [0003](0003-nets.md)."
+    await world.ingest(**{"0033-ip": nygard("Pending", "2018-09-26", "3. Nets").replace("We need names.", said)})
+    assert [one.value for one in current(world, "ADR 3", "HAS_STATUS")] == ["partly superseded"]
+    (link,) = current(world, "ADR 33", "SUPERSEDES_PART_OF")
+    assert (link.target_name, link.quote) == ("ADR 3", said[:-1])
+
+
+async def test_what_a_proposal_would_supersede_stays_in_force_until_it_is_accepted(tmp_path: Path) -> None:
+    world = SourcesWorld(tmp_path)
+    new = nygard("Proposed\n\nSupersedes [DNS](0004-dns.md)", "2018-03-06", "15. Names")
+    await world.ingest(**{"0004-dns": NYGARD, "0015-names": new})
+    assert [one.value for one in current(world, "ADR 4", "HAS_STATUS")] == ["accepted"]
+    assert [one.kind for one in current(world, "ADR 15", "SUPERSEDES")] == ["plan"]
+    world.clock.advance(days=9)
+    await world.ingest(**{"0015-names": new.replace("Proposed", "Accepted")})
+    assert [one.kind for one in current(world, "ADR 15", "SUPERSEDES")] == ["state"]
+    assert [one.value for one in current(world, "ADR 4", "HAS_STATUS")] == ["superseded"]
+
+
+async def test_two_files_of_one_number_are_two_decisions_and_a_renamed_one_is_the_same(tmp_path: Path) -> None:
+    world = SourcesWorld(tmp_path)
+    await world.ingest(**{"0004-dns": NYGARD})
+    await world.ingest(**{"0004-other": nygard("Pending", title="4. Another thing")})
+    assert [one.value for one in current(world, "ADR 4", "HAS_STATUS")] == ["accepted"]
+    assert [one.value for one in current(world, "ADR 0004-other", "HAS_STATUS")] == ["pending"]
+    facts = len(world.graph.tables.facts)
+    (done,) = await world.ingest(**{"0005-dns": NYGARD})
+    assert done.new_sections == 0
+    assert len(world.graph.tables.facts) == facts, "nothing is told twice"
+    assert "ADR 5" not in {one.name for one in world.graph.tables.entities.values()}
+
+
+async def test_records_of_two_sets_have_their_own_decisions(tmp_path: Path) -> None:
+    world = SourcesWorld(tmp_path)
+    await world.ingest(**{"0004-dns": NYGARD})
+    (tmp_path / "other.md").write_text(nygard("Rejected"))
+    given = [Given(tmp_path / "other.md", "team/0004-dns")]
+    _ = [one async for one in world.ingesting.ingest(LOCAL, given, tmp_path, None)]
+    assert [one.value for one in current(world, "ADR 4", "HAS_STATUS")] == ["accepted"]
+    assert [one.value for one in current(world, "team/ADR 4", "HAS_STATUS")] == ["rejected"]
+
+
+async def test_another_part_that_is_edited_says_nothing_new_of_the_decision(tmp_path: Path) -> None:
+    world = SourcesWorld(tmp_path)
+    await world.ingest(**{"0004-dns": NYGARD})
+    facts = dict(world.graph.tables.facts)
+    await world.ingest(**{"0004-dns": NYGARD.replace("We need names.", "We need many names.")})
+    assert world.graph.tables.facts == facts
+    assert not world.ingested[-1].facts
