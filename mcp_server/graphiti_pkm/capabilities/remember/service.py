@@ -42,7 +42,14 @@ from graphiti_pkm.core.model.times import shifted
 from graphiti_pkm.core.progress import Progress, no_progress
 from graphiti_pkm.core.reading.dependents import DependentsReader
 from graphiti_pkm.core.reading.receipts import Receipts, in_words
-from graphiti_pkm.core.reading.snapshot import LONG_TEXT, Snapshot, SnapshotReader, is_long
+from graphiti_pkm.core.reading.snapshot import (
+    LONG_TEXT,
+    NO_NAMES,
+    ReadNames,
+    Snapshot,
+    SnapshotReader,
+    is_long,
+)
 from graphiti_pkm.core.waiting import in_thread, in_thread_if
 from graphiti_pkm.embedding.write_vectors import embed_by_text, why_no_vectors
 from graphiti_pkm.errors import ConflictingContent, PkmError, Unavailable, WriteFailed
@@ -140,7 +147,7 @@ class Writing:
             parsed = await self._with_own_uuid(parsed, group_id, caller)
             public = self._groups.name_for(caller, group_id)
             answer = await self._earlier(parsed, digest, public) or await self._store(
-                parsed, group_id, caller, digest, addition
+                parsed, group_id, person, caller, digest, addition
             )
         except Unavailable as error:
             raise WriteFailed(f"Nothing was stored; send it again later. {error.message}") from error
@@ -160,11 +167,11 @@ class Writing:
         parsed = await in_thread(read_request, request, person, self._context.now(), self._context.settings.zone)
         refuse_me(caller, group_id, names_given(parsed, ME))
         spans = await _split(parsed.body)
-        known = await self._reader.known_names(group_id, parsed, person)
-        texts = await in_thread(_texts, parsed, spans, person, group_id, known)
+        known = await self._previewed.known_names(group_id, parsed, person)
+        texts = await in_thread(_texts, parsed, spans, person, group_id, known.names)
         vectors = await embed_by_text(self._context.embedder, texts)
         async with self._previewing:
-            return await self._planned(self._previewed, parsed, spans, group_id, caller, vectors)
+            return await self._planned(self._previewed, parsed, spans, group_id, person, caller, vectors, known)
 
     async def _with_extraction(
         self, answer: AddMemoryResponse, wait_seconds: float, progress: Progress
@@ -198,35 +205,35 @@ class Writing:
         return AddMemoryResponse.model_validate({**receipt[1], "status": "already_stored", "group_id": public})
 
     async def _store(
-        self, parsed: ParsedRequest, group_id: str, caller: Caller, digest: str, addition: Addition
+        self, parsed: ParsedRequest, group_id: str, person: str, caller: Caller, digest: str, addition: Addition
     ) -> AddMemoryResponse:
-        person = self._persons.called(caller, group_id)
         spans = await _split(parsed.body)
         known = await self._reader.known_names(group_id, parsed, person)
         while True:
-            texts = await in_thread_if(is_long(parsed), _texts, parsed, spans, person, group_id, known)
+            texts = await in_thread_if(is_long(parsed), _texts, parsed, spans, person, group_id, known.names)
             vectors = await embed_by_text(self._context.embedder, texts)
             answer = await self._store_embedded(
-                parsed, spans, group_id, caller, digest, vectors, addition, is_last=not known
+                parsed, spans, group_id, person, caller, digest, vectors, addition, known
             )
             if answer is not None:
                 return answer
-            known = {}  # a name was deleted meanwhile: embed all of them
+            known = NO_NAMES  # a name was deleted meanwhile: embed all of them
 
     async def _store_embedded(
         self,
         parsed: ParsedRequest,
         spans: list[Span],
         group_id: str,
+        person: str,
         caller: Caller,
         digest: str,
         vectors: Mapping[str, Vector] | None,
         addition: Addition,
-        *,
-        is_last: bool,
+        known: ReadNames,
     ) -> AddMemoryResponse | None:
         """Read, plan and commit under the group's lock; None if a vector is missing that can still be made."""
         public, settings = self._groups.name_for(caller, group_id), self._context.settings
+        takes_long = is_long(parsed)
         async with self._context.locks.hold(group_id):
             await self._committer.catch_up(group_id)
             if earlier := await self._earlier(parsed, digest, public):
@@ -234,11 +241,19 @@ class Writing:
             await self._refuse_foreign(parsed)
             place = await place_in_saga(self._graph, group_id, parsed)
             planned = await self._planned(
-                self._reader, parsed, spans, group_id, caller, vectors, links_names=addition.links_names
+                self._reader,
+                parsed,
+                spans,
+                group_id,
+                person,
+                caller,
+                vectors,
+                known,
+                links_names=addition.links_names,
             )
             parsed, plan, snapshot = planned.parsed, planned.plan, planned.snapshot
             now = plan.episode.created_at
-            if vectors is not None and not is_last and missing_vectors(plan, vectors):
+            if vectors is not None and known.names and missing_vectors(plan, vectors):
                 return None
             try:
                 added = await addition.records(plan)
@@ -251,10 +266,19 @@ class Writing:
                 plan.attention += plan.writer.still_linked(others, snapshot.known)
                 note = None if vectors is not None else await why_no_vectors(self._context.embedder)
                 has_model = self.has_model and addition.is_read
-                answer = await in_thread(
-                    write_answer, parsed, plan, snapshot, linked, public, settings.zone, note, has_model=has_model
+                answer = await in_thread_if(
+                    takes_long,
+                    write_answer,
+                    parsed,
+                    plan,
+                    snapshot,
+                    linked,
+                    public,
+                    settings.zone,
+                    note,
+                    has_model=has_model,
                 )
-                intent = await in_thread_if(is_long(parsed), plan.intent, parsed, mentions, jobs, new_uuid)
+                intent = await in_thread_if(takes_long, plan.intent, parsed, mentions, jobs, new_uuid)
                 intent = intent.model_copy(update={**added, "origin": caller.origin(addition.source_type)})
                 if place is not None:
                     intent = with_saga(intent, place, plan.episode, new_uuid)
@@ -262,7 +286,7 @@ class Writing:
                     teller = self._persons.account_name(caller)
                     job = extract_job(parsed.steering, plan.episode.uuid, teller, new_uuid)
                     intent = intent.model_copy(update={"extractions": (job,)})
-                shown = await in_thread_if(is_long(parsed), answer.model_dump, mode="json")
+                shown = await in_thread_if(takes_long, answer.model_dump, mode="json")
                 await self._committer.commit(intent, plan.vectors, digest, shown)
                 if plan.moved:
                     self._books.forget(group_id)  # the cache adds names only
@@ -277,12 +301,14 @@ class Writing:
         parsed: ParsedRequest,
         spans: list[Span],
         group_id: str,
+        person: str,
         caller: Caller,
         vectors: Mapping[str, Vector] | None,
+        known: ReadNames,
         *,
         links_names: bool = True,
     ) -> Planned:
-        public, person = self._groups.name_for(caller, group_id), self._persons.called(caller, group_id)
+        public = self._groups.name_for(caller, group_id)
         settings, now = self._context.settings, self._context.now()
         recorded_at = await self._committer.time(group_id, now)
         if not parsed.is_dated:
@@ -300,11 +326,14 @@ class Writing:
             may_delete=self._groups.may(caller, group_id, "curator"),
         )
         snapshot, same_text = await asyncio.gather(
-            reader.read(group_id, parsed, person, vectors or {}, now), self._same_text(parsed, group_id)
+            reader.read(group_id, parsed, person, vectors or {}, now, known), self._same_text(parsed, group_id)
         )
         if not links_names:
             snapshot = replace(snapshot, mentioned=frozenset(), shared={}, parts={})
-        plan = await in_thread(plan_write, parsed, spans, at, snapshot, vectors or {}, same_text=same_text)
+        takes_long = is_long(parsed) or not snapshot.is_brief
+        plan = await in_thread_if(
+            takes_long, plan_write, parsed, spans, at, snapshot, vectors or {}, same_text=same_text
+        )
         plan.attention += await facts_of_same_date(self._graph, plan)
         writer = AttentionWriter(named, settings.zone, now, plan.episode)
         await give_roles(self._graph, plan, snapshot.names, person, now)

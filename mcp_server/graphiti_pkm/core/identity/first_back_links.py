@@ -1,7 +1,7 @@
 """Links earlier episodes to an entity that a write names for the first time."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from graphiti_pkm.core.identity.backlinks import BackLinks, ReadTexts, back_link, find_back_links
@@ -11,10 +11,12 @@ from graphiti_pkm.core.model.job_records import BackLinkJob
 from graphiti_pkm.core.model.names import fold
 from graphiti_pkm.core.model.records import Entity, Mention, Name
 from graphiti_pkm.core.ports.graph import Graph
-from graphiti_pkm.core.waiting import in_thread
+from graphiti_pkm.core.waiting import in_thread, in_thread_if
 
 _VARIATION = "\ufe0e\ufe0f"
 """Variation selectors choose coloured or plain display of a symbol; texts often omit them."""
+_FEW = 10
+"""New names that are added and looked through faster than they are handed to a thread."""
 _MOST_STILL_LINKED = 50
 _MOST_WORDS = 8
 """Mentions, and words of a new name, that are looked at to find those of shorter names."""
@@ -33,12 +35,13 @@ async def first_back_links(
     ``known`` gets the new names; call ``forget`` on it if they are not stored in the end. ``entities``: those that
     the call names. A first name that other people have too says nothing of earlier episodes.
     """
-    by_entity = await in_thread(_added, new_names, known)
+    are_many = len(new_names) > _FEW
+    by_entity = await in_thread_if(are_many, _added, new_names, known)
     by_entity = await _without_shared(graph, group_id, by_entity, known, entities)
     if not by_entity:
         return [], []
     before = now + timedelta(microseconds=1)  # an episode recorded at this very instant counts as earlier
-    texts = await in_thread(lambda: {uuid: _searched(spellings) for uuid, spellings in by_entity.items()})
+    texts = await in_thread_if(are_many, _all_searched, by_entity)
     read = ReadTexts(known.mentioned)
 
     async def links_of(uuid: str, names: tuple[str, ...]) -> BackLinks:
@@ -67,7 +70,8 @@ async def still_linked(
     """
     made = list(mentions)
     linked_now = {one.entity_uuid for one in made}
-    shorter = await in_thread(_inside, [name for name in new_names if name.entity_uuid in linked_now], known)
+    concerned = [name for name in new_names if name.entity_uuid in linked_now]
+    shorter = await in_thread_if(len(concerned) > _FEW, _inside, concerned, known)
     pairs = [(one.episode_uuid, uuid) for one in made for uuid in sorted(shorter.get(one.entity_uuid, ()))]
     if not pairs:
         return {}
@@ -122,6 +126,10 @@ def _added(new_names: Sequence[Name], known: KnownNames) -> dict[str, list[str]]
         if spellings := known.add(name):
             by_entity.setdefault(name.entity_uuid, []).extend(spellings)
     return by_entity
+
+
+def _all_searched(by_entity: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
+    return {uuid: _searched(spellings) for uuid, spellings in by_entity.items()}
 
 
 def _searched(spellings: Iterable[str]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from graphiti_pkm.core.identity.spelling import MOST_EXTRA_WORDS, NameForm, clos
 from graphiti_pkm.core.model.queries import NameBook
 from graphiti_pkm.core.model.records import Name
 from graphiti_pkm.core.ports.graph import Graph
-from graphiti_pkm.core.waiting import in_thread
+from graphiti_pkm.core.waiting import in_thread_if
 
 Words: TypeAlias = tuple[str, ...]
 
@@ -22,6 +22,8 @@ _MOST_COMPARED = 200
 _LONGEST_WITH_TYPOS = 64
 """Names up to this length are indexed by every form with one letter left out."""
 _MOST_GROUPS = 64
+_FEW = 50
+"""Names that are compared faster than they are handed to a thread."""
 _NO_ONE = ""
 _NEW = "new"
 _MOST_BEARERS = 20
@@ -215,11 +217,16 @@ class NameBooks:
         known = self._groups.pop(group_id, None) or KnownNames()
         book = await self._graph.records.name_book(group_id, known.version)
         if book is not None:
-            known = await in_thread(known.updated, book)
+            known = await in_thread_if(len(book.names) > _FEW, known.updated, book)
         self._groups[group_id] = known
         if len(self._groups) > _MOST_GROUPS:
             self._groups.pop(next(iter(self._groups)))
         return known
+
+    def version_of(self, group_id: str) -> int | None:
+        """The version of the names that are cached of a group; None: there are none, or it is not known."""
+        known = self._groups.get(group_id)
+        return known.version if known is not None else None
 
     def forget(self, group_id: str) -> None:
         """Drop the cached names of a group after a write that added names failed."""

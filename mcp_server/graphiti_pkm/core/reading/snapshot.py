@@ -31,6 +31,9 @@ LONG_TEXT = 20_000
 _BRIEF = 2_000
 _FEW = 10
 """Characters, and entities with facts, of a call that is read faster than it is handed to a thread."""
+_FEW_RELATIONS = 100
+"""Relations of a group with which those of a brief call are compared faster than they are handed to a thread."""
+_FEW_FACTS = 500
 _RELATIONS = 1_000
 _REPLACEABLE_EACH = 200
 _CONFLICTING_EACH = 20
@@ -60,6 +63,18 @@ _RELATED_EACH = 3
 _MOST_APART = 1_000
 
 _ReadPairs: TypeAlias = Callable[[str, Sequence[tuple[str, str]], int], Awaitable[list[list[Fact]]]]
+
+
+@dataclass(frozen=True)
+class ReadNames:
+    """Known names that a call uses, by key, as read before its group was locked."""
+
+    names: Mapping[str, Name]
+    version: int | None = None
+    """Of the cached names of the group before they were read; None: there were none."""
+
+
+NO_NAMES = ReadNames({})
 
 
 @dataclass(frozen=True)
@@ -96,6 +111,11 @@ class Snapshot:
     had_names: bool
     """Whether the group had any names before the call."""
 
+    @property
+    def is_brief(self) -> bool:
+        """Whether a brief call is planned on it faster than that is handed to a thread."""
+        return len(self.facts) <= _FEW_FACTS and len(self.relations) <= _FEW_RELATIONS
+
 
 def is_long(told: AddMemory | ParsedRequest) -> bool:
     """Whether a call is to be read off the event loop."""
@@ -110,8 +130,12 @@ class SnapshotReader:
         self._graph = graph
         self._books = books
 
-    async def known_names(self, group_id: str, parsed: ParsedRequest, person: str) -> dict[str, Name]:
-        """Known names that the call uses, by key; with that of the person, who stays known by it."""
+    async def known_names(self, group_id: str, parsed: ParsedRequest, person: str) -> ReadNames:
+        """Known names that the call uses; with that of the person, who stays known by it."""
+        version = self._books.version_of(group_id)
+        return ReadNames(await self._names(group_id, parsed, person), version)
+
+    async def _names(self, group_id: str, parsed: ParsedRequest, person: str) -> Mapping[str, Name]:
         named = names_in(parsed, person)
         if not named:
             return {}
@@ -120,12 +144,25 @@ class SnapshotReader:
         )
 
     async def read(
-        self, group_id: str, parsed: ParsedRequest, person: str, vectors: Mapping[str, Vector], now: datetime
+        self,
+        group_id: str,
+        parsed: ParsedRequest,
+        person: str,
+        vectors: Mapping[str, Vector],
+        now: datetime,
+        before: ReadNames = NO_NAMES,
     ) -> Snapshot:
-        """Read everything in three rounds (four for a reading under a new name of its series)."""
-        names, known, relations = await asyncio.gather(
-            self.known_names(group_id, parsed, person), self._books.of(group_id), self._relations(group_id, parsed)
-        )
+        """Read everything in three rounds (four for a reading under a new name of its series).
+
+        ``before``: read again unless the names of the group are as they were and the call uses no other. What
+        Graphiti writes changes no version, but only adds.
+        """
+        known, relations = await asyncio.gather(self._books.of(group_id), self._relations(group_id, parsed))
+        is_current = before.version is not None and before.version == known.version
+        if is_current and all(name_key(group_id, name) in before.names for name in names_in(parsed, person)):
+            names = before.names
+        else:
+            names = await self._names(group_id, parsed, person)
         new = await in_thread_if(is_long(parsed), _new_names, group_id, parsed, person, names)
         named = await _named_in(known, parsed, new)
         mentioned, parts = named.mentioned, named.parts
@@ -194,9 +231,8 @@ class SnapshotReader:
         )
 
     async def _relations(self, group_id: str, parsed: ParsedRequest) -> Relations:
-        return await in_thread(
-            Relations, await self._graph.facts.relations(group_id, _RELATIONS) if parsed.facts else {}
-        )
+        uses = await self._graph.facts.relations(group_id, _RELATIONS) if parsed.facts else {}
+        return await in_thread_if(len(uses) > _FEW_RELATIONS, Relations, uses)
 
 
 @dataclass(frozen=True)
@@ -222,7 +258,7 @@ class _Reading:
 
     async def facts(self, relations: Relations, now: datetime) -> list[Fact]:
         """Facts that the given ones may repeat, contradict or replace."""
-        wanted = await in_thread(self._wanted, relations)
+        wanted = await in_thread_if(self._takes_long(relations), self._wanted, relations)
         found = await asyncio.gather(
             self._lists(self.graph.facts.facts_with_relation, wanted.replaceable, _REPLACEABLE_EACH),
             self._lists(
@@ -326,7 +362,7 @@ class _Reading:
 
     async def series(self, measures: Mapping[str, Mapping[str, int]], names: Mapping[str, Sequence[str]]) -> list[Fact]:
         """The newest readings of the series that the call continues."""
-        wanted = await in_thread(self._continued, measures, names)
+        wanted = await in_thread(self._continued, measures, names) if measures else {}
         found = await asyncio.gather(*(self.graph.facts.readings(self.group_id, *one, _READINGS) for one in wanted))
         return [fact for facts, _ in found for fact in facts]
 
@@ -366,7 +402,7 @@ class _Reading:
 
     async def ended_by(self, facts: Sequence[Fact]) -> dict[str, list[Fact]]:
         """Facts ended by those that the call may correct or precede; open ones before ended ones."""
-        wanted = await in_thread(self._correctable, facts)
+        wanted = await in_thread_if(len(facts) > _FEW_FACTS, self._correctable, facts)
         groups = [self.group_id]
         found = await asyncio.gather(
             *(self.graph.facts.retired_by_fact(fact.uuid, groups, _ENDED_EACH) for fact in wanted)
@@ -397,7 +433,7 @@ class _Reading:
         self, relations: Relations, entities: Sequence[Entity], now: datetime
     ) -> frozenset[tuple[str, str]]:
         """Pairs of a new and an existing relation with targets of other types, or of which only one contains WITH."""
-        pairs = await in_thread(self._near, relations, entities)
+        pairs = await in_thread_if(self._takes_long(relations), self._near, relations, entities)
         held = list(dict.fromkeys(near for _, near in pairs))[:_MOST_UNLIKE]
         found = dict(zip(held, await asyncio.gather(*(self._target_labels(near, now) for near in held)), strict=True))
         return frozenset(
@@ -455,10 +491,14 @@ class _Reading:
     async def alike(self, known: KnownNames, nearest: Mapping[str, Mapping[str, float]]) -> dict[str, Entity]:
         """Existing entities near a new name by spelling or by meaning, some of each."""
         new = [name for name in names_given(self.parsed, self.person) if self._uuid(name) is None][:_MOST_NEW_NAMES]
-        spelt = await in_thread(lambda: [uuid for name in new for uuid in known.lookalikes(name)[:_NEAREST_EACH]])
+        spelt = await in_thread_if(len(new) > _FEW, _lookalikes, known, new)
         wanted = list(dict.fromkeys((*spelt, *(uuid for found in nearest.values() for uuid in found))))
         found = await self.graph.records.get_entities(wanted, [self.group_id]) if wanted else []
         return {entity.uuid: entity for entity in found}
+
+    def _takes_long(self, relations: Relations) -> bool:
+        """Whether the relations of the call are compared with those of the group in a thread."""
+        return len(relations) > _FEW_RELATIONS or is_long(self.parsed)
 
     def _readings(self) -> list[ParsedFact]:
         return [fact for fact in self.parsed.facts if fact.kind == "reading"]
@@ -483,6 +523,10 @@ class _Reading:
     async def _by_prefix(self, prefix: str) -> list[Fact]:
         uuids = await self.graph.records.find_uuids("fact", prefix, [self.group_id], 2)
         return await self.graph.records.get_facts(uuids, [self.group_id]) if uuids else []
+
+
+def _lookalikes(known: KnownNames, names: Iterable[str]) -> list[str]:
+    return [uuid for name in names for uuid in known.lookalikes(name)[:_NEAREST_EACH]]
 
 
 def _given_in(group_id: str, given: Iterable[str], names: Mapping[str, Name]) -> tuple[list[str], set[str]]:
