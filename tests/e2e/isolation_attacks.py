@@ -149,6 +149,7 @@ def arguments_of(tool: str, own: Records) -> dict[str, Any]:
         "flag_similar_entities": {"limit": 1, "threshold": 0.1},
         "merge_entities": {"keep_uuid": entity, "remove_uuid": entity, "reason": "so it is"},
         "unmerge_entities": {"remove_uuid": entity, "reason": "so it is"},
+        "split_entity": {"entity_uuid": entity, "fact_uuids": [fact], "name": "Another"},
         "get_quality_report": {"group_ids": own.group},
         "adjust_bias": {"entity_uuid": entity, "bias": 0.5, "reason": "so it is"},
         "mark_useful": {"fact_uuid": fact},

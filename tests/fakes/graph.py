@@ -9,7 +9,7 @@ from tests.fakes.changes import FakeChangeLists, FakeChanges
 from tests.fakes.curation import FakeCuration, add_qualities, delete_qualities, forget_qualities
 from tests.fakes.documents import FakeDocuments, add_documents, delete_documents, forget_documents
 from tests.fakes.embeddings import FakeEmbeddings, give
-from tests.fakes.merging import FakeMerging, begin_merge, delete_merges, finish_merge, forget_merges
+from tests.fakes.merging import FakeMerging, begin_merge, delete_merges, finish_merge, finish_split, forget_merges
 from tests.fakes.neighbours import FakeNeighbours
 from tests.fakes.observations import FakeObservations
 from tests.fakes.part import FakePart
@@ -169,6 +169,7 @@ class FakeGraph:
             _add_facts(db, intent, vectors)
             _add_around_episodes(db, intent, vectors)
             finish_merge(db, intent)
+            finish_split(db, intent)
             add_documents(db, intent)
             give(db, intent.new_vectors or NewVectors(), vectors)
             add_sagas(db, intent, vectors)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from tests.fakes.part import FakePart
 from tests.fakes.tables import Tables
 
+from graphiti_pkm.core.model.document_records import Instance
 from graphiti_pkm.core.model.merges import MergeHead, MergeSizes, Moved
 from graphiti_pkm.core.model.records import (
     BECAUSE_OF,
@@ -16,6 +17,7 @@ from graphiti_pkm.core.model.records import (
     Name,
     Project,
     WriteIntent,
+    WriteKind,
 )
 from graphiti_pkm.core.model.redaction import redacted_merge
 
@@ -48,6 +50,18 @@ def finish_merge(db: Tables, intent: WriteIntent) -> None:
         db.undone.add(merge.uuid)
     elif is_there:
         _take_out(db, intent, merge)
+
+
+def finish_split(db: Tables, intent: WriteIntent) -> None:
+    """Events of facts go where these went; quotes make room for what they become."""
+    if intent.kind is not WriteKind.SPLIT:
+        return
+    for instance in intent.instances:
+        db.instances.pop(instance.uuid, None)
+    own = {one.uuid: db.facts[one.uuid] for one in intent.facts if one.uuid in db.facts}
+    for uuid, change in db.changes.items():
+        if change.fact_uuid in own:
+            db.change_ends[uuid] = (own[change.fact_uuid].source_uuid, own[change.fact_uuid].target_uuid)
 
 
 def _take_out(db: Tables, intent: WriteIntent, merge: Merge) -> None:
@@ -184,6 +198,10 @@ class FakeMerging(FakePart):
         db = await self._db()
         return [one for pair, one in sorted(db.mentions.items()) if pair[1] == entity_uuid][:limit]
 
+    async def mentions_in(self, entity_uuid: str, episode_uuids: Sequence[str]) -> list[Mention]:
+        db = await self._db()
+        return [one for pair, one in sorted(db.mentions.items()) if pair[1] == entity_uuid and pair[0] in episode_uuids]
+
     async def entries(self, project_uuid: str, limit: int) -> list[str]:
         db = await self._db()
         return sorted(uuid for uuid, one in db.entries.items() if one.project_uuid == project_uuid)[:limit]
@@ -191,6 +209,11 @@ class FakeMerging(FakePart):
     async def evidence(self, entity_uuid: str, limit: int) -> list[str]:
         held = sorted((await self._db()).instances.items())
         return [uuid for uuid, one in held if one.entity_uuid == entity_uuid][:limit]
+
+    async def evidence_in(self, entity_uuid: str, episode_uuids: Sequence[str], limit: int) -> list[Instance]:
+        held = sorted((await self._db()).instances.items())
+        found = [one for _, one in held if one.entity_uuid == entity_uuid and one.episode_uuid in episode_uuids]
+        return found[:limit]
 
     async def project(self, uuid: str) -> Project | None:
         return (await self._db()).projects.get(uuid)

@@ -239,6 +239,7 @@ def special(tool: str, kind: str, group: str, answer: Json) -> Json:
         "rename_node": {"graph": "other", "label": words(3, LABEL), "new_label": words(601, LABEL)},
         "merge_entities": {"keep_uuid": one, "remove_uuid": one, "confirm": None},
         "unmerge_entities": {"remove_uuid": one},
+        "split_entity": {"entity_uuid": one, "fact_uuids": facts_of[:1], "name": words(90_200, NAME)},
         "flag_similar_entities": {"threshold": 0.85, "entity_uuid": None},
         "add_evidence": {"quote": words(2, 2_000), "document": group, "paragraph": 2},
         "create_project": {"name": words(90_100, NAME)},

@@ -17,6 +17,7 @@ TOOLS = {
     "set_confidence": False,
     "merge_entities": False,
     "unmerge_entities": False,
+    "split_entity": False,
     "get_quality_report": True,
     "adjust_bias": False,
     "mark_useful": False,
@@ -81,6 +82,32 @@ async def test_a_librarian_merges_and_undoes_it(doors: Doors) -> None:
         again = {"remove_uuid": remove[:8], "reason": "Two stores."}
         assert answered(await client.call_tool("unmerge_entities", again))["status"] == "unmerged"
         assert "was not merged" in error_of(await client.call_tool("unmerge_entities", again))
+
+
+async def test_a_librarian_splits_and_merging_undoes_it(doors: Doors) -> None:
+    world = a_world(doors)
+    doors.settings = doors.settings.model_copy(update={"toolsets": EVERYTHING.toolsets, "writes_per_minute": 100})
+    note: dict[str, Any] = {
+        "episode_body": "Tom rows. Tom sings.",
+        "facts": [{"source": "Tom", "relation": relation, "target": "clubs"} for relation in ("ROWS_IN", "SINGS_IN")],
+    }
+    librarian = doors.add("anna", tier="librarian")
+    async with served(doors.settings, world.start) as url, connected(f"{url}/mcp", "auto", **librarian) as client:
+        told = answered(await client.call_tool("add_memory", note))
+        tom, sings = told["entities"][0]["uuid"], told["facts"][1]["uuid"]
+        asked = {"entity_uuid": tom[:8], "fact_uuids": [sings[:8]], "name": "Tom the singer"}
+        preview = answered(await client.call_tool("split_entity", asked))
+        done = answered(await client.call_tool("split_entity", {**asked, "confirm": preview["confirm"]}))
+        assert (preview["status"], done["status"], done["facts_left"]) == ("preview", "split", 1)
+        (change,) = answered(await client.call_tool("what_changed", {"since": "2000", "kinds": ["updated"]}))["changes"]
+        assert (change["change"], change["with_uuid"]) == ("split", done["new_uuid"])
+        again = await client.call_tool("split_entity", {**asked, "confirm": preview["confirm"]})
+        assert error_of(again).startswith("Not split: ")
+        both = {"keep_uuid": tom, "remove_uuid": done["new_uuid"], "reason": "One man."}
+        preview = answered(await client.call_tool("merge_entities", both))
+        answered(await client.call_tool("merge_entities", {**both, "confirm": preview["confirm"]}))
+        connections = answered(await client.call_tool("get_entity_connections", {"entity_uuid": tom}))
+        assert {one["name"] for one in connections["facts"]} == {"ROWS_IN", "SINGS_IN"}
 
 
 async def test_a_curator_lifts_what_a_librarian_may_not_and_a_contributor_says_what_helped(doors: Doors) -> None:

@@ -117,6 +117,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "what_changed": {"since": "2020"},
     "forget": {"fact_uuid": OWN.fact},
     "update_entity": {"summary": "A hub."},
+    "split_entity": {"fact_uuids": [OWN.fact]},
     "load_memory_graph": {"entity_uuids": [HUB]},
     "compare_graphs": {"other": "two"},
 }

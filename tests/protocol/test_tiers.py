@@ -30,7 +30,7 @@ ADDS = {
 """What is added, or can be undone."""
 TIDIES = {
     *("delete_entity_edge", "flag_for_review", "clear_flag", "set_confidence", "flag_similar_entities"),
-    *("merge_entities", "unmerge_entities"),
+    *("merge_entities", "unmerge_entities", "split_entity"),
 }
 LOOKS_AFTER = {"list_flagged", "get_quality_report"}
 """What a librarian alone reads."""

@@ -1,5 +1,6 @@
 """A memory with a librarian, over fakes."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from tests.worlds.writing_world import WritingWorld
@@ -15,6 +16,7 @@ from graphiti_pkm.capabilities.curation.models import (
     MergeResponse,
     QualityResponse,
     SimilarResponse,
+    SplitResponse,
     UsefulResponse,
 )
 from graphiti_pkm.capabilities.curation.requests import (
@@ -26,10 +28,12 @@ from graphiti_pkm.capabilities.curation.requests import (
     MarkUseful,
     MergeEntities,
     SetConfidence,
+    SplitEntity,
     UnmergeEntities,
 )
 from graphiti_pkm.capabilities.curation.reviews import Reviews
 from graphiti_pkm.capabilities.curation.similar import Similar
+from graphiti_pkm.capabilities.curation.splitting import Splitting
 from graphiti_pkm.capabilities.curation.unmerging import Unmerging
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import LOCAL, Caller
@@ -53,6 +57,7 @@ class CurationWorld(WritingWorld):
         merges = self.graph.part(MERGING)
         self.merging = Merging(self.context, groups, stored, merges, committer, at_once)
         self.unmerging = Unmerging(self.context, groups, stored, merges, committer, self.merging)
+        self.splitting = Splitting(self.context, groups, merges, committer)
 
     async def make(self, *names: str, caller: Caller = LOCAL, **fields: Any) -> None:
         """Entities with these names, from one note."""
@@ -116,6 +121,31 @@ class CurationWorld(WritingWorld):
     async def unmerge(self, uuid: str, reason: str = "Two things.", caller: Caller = LOCAL) -> MergeResponse:
         self.clock.advance(seconds=1)
         return await self.unmerging.unmerge_entities(caller, UnmergeEntities(remove_uuid=uuid, reason=reason))
+
+    async def split(
+        self,
+        entity: str,
+        name: str,
+        facts: Sequence[str] = (),
+        episodes: Sequence[str] = (),
+        caller: Caller = LOCAL,
+        confirm: str | None = None,
+    ) -> SplitResponse:
+        """One call; without ``confirm`` a preview."""
+        self.clock.advance(seconds=1)
+        request = SplitEntity(
+            entity_uuid=self._uuid(entity),
+            fact_uuids=list(facts),
+            episode_uuids=list(episodes),
+            name=name,
+            confirm=confirm,
+        )
+        return await self.splitting.split_entity(caller, request)
+
+    async def parted(self, entity: str, name: str, **fields: Any) -> SplitResponse:
+        """Preview and deed."""
+        preview = await self.split(entity, name, **fields)
+        return await self.split(entity, name, **fields, confirm=preview.confirm)
 
     @property
     def curated(self) -> list[WriteIntent]:

@@ -9,6 +9,7 @@ from graphiti_pkm.capabilities.curation.ports import GraphCuration, GraphMerging
 from graphiti_pkm.capabilities.curation.report import Report
 from graphiti_pkm.capabilities.curation.reviews import Reviews
 from graphiti_pkm.capabilities.curation.similar import Similar
+from graphiti_pkm.capabilities.curation.splitting import Splitting
 from graphiti_pkm.capabilities.curation.unmerging import Unmerging
 from graphiti_pkm.storage.graph.graph_part import GraphPart
 from graphiti_pkm.storage.graph.parts.curation import Curation
@@ -38,6 +39,7 @@ def build(kernel: Kernel) -> Built:
             tools.REPORT: Report(kernel.context, kernel.groups, stored),
             tools.MERGING: merging,
             tools.UNMERGING: unmerging,
+            tools.SPLITTING: Splitting(kernel.context, kernel.groups, merges, kernel.committer),
         },
         {"merges": unmerging.finish_periodically},
     )

@@ -12,6 +12,7 @@ from graphiti_pkm.capabilities.curation.tools import (
     mark_useful,
     merge_entities,
     set_confidence,
+    split_entity,
     unmerge_entities,
 )
 from graphiti_pkm.toolkit.capability import Capability
@@ -73,6 +74,14 @@ CAPABILITY = Capability(
                 "Unmerge Entities",
                 ADDS,
                 failure="Not undone: ",
+                permitted_to="librarian",
+                shown_by="what_changed",
+            ),
+            ToolSpec(
+                split_entity,
+                "Split Entity",
+                ADDS,
+                failure="Not split: ",
                 permitted_to="librarian",
                 shown_by="what_changed",
             ),

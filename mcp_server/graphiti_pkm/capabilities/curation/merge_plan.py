@@ -52,6 +52,8 @@ class Batch:
     change_sources: Sequence[str]
     change_targets: Sequence[str]
     is_last: bool
+    split_at: datetime | None = None
+    """When the entity that goes was split off the one that stays, if it was."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,9 @@ def plan_part(kept: Entity, removed: Entity, batch: Batch, now: datetime) -> Par
             pair.append(fact)
             continue
         moved = moved_fact(fact, removed.uuid, kept.uuid)
-        same = next((one for one in like[_place(moved)] if is_same(moved, one)), None)
+        same = next(
+            (one for one in like[_place(moved)] if is_same(moved, one) and not _were_two(moved, one, batch)), None
+        )
         if same is not None:
             gone.append(fact)
             joined[fact.uuid] = same.uuid
@@ -111,7 +115,7 @@ def plan_part(kept: Entity, removed: Entity, batch: Batch, now: datetime) -> Par
             change_targets=tuple(batch.change_targets),
         ),
         archive=Archive(
-            facts=(*map(_stored, (*pair, *gone)), *(_stored(own[uuid]) for uuid in grown)), mentions=tuple(unlinked)
+            facts=(*map(stored, (*pair, *gone)), *(stored(own[uuid]) for uuid in grown)), mentions=tuple(unlinked)
         ),
         updates=[_update(own[uuid], fact) for uuid, fact in grown.items()],
         pair=pair,
@@ -135,6 +139,11 @@ def where_conflicts_are(facts: Iterable[Fact], removed_uuid: str) -> tuple[list[
         for uuid in (fact.source_uuid, fact.target_uuid)
     }
     return sorted(ends - {removed_uuid}), sorted(relations)
+
+
+def _were_two(one: Fact, other: Fact, batch: Batch) -> bool:
+    """Whether one entity had both before it was split: then it has both again."""
+    return batch.split_at is not None and max(one.created_at, other.created_at) <= batch.split_at
 
 
 def _place(fact: Fact) -> object:
@@ -193,7 +202,7 @@ def _update(before: Fact, fact: Fact) -> FactUpdate:
     return rules.interval_update(fact).model_copy(update={"reference_time": fact.reference_time, "attributes": added})
 
 
-def _stored(fact: Fact) -> Fact:
+def stored(fact: Fact) -> Fact:
     """Without what is read with it and never stored."""
     return fact.model_copy(update={"cause": "", "is_cause_confidential": False, "outcome": None})
 
@@ -284,7 +293,7 @@ def facts_back(merge: Merge, present: Mapping[str, Fact]) -> list[Fact]:
         told = [fact.reference_time for fact in gone if fact.reference_time is not None]
         hidden = CONFIDENTIAL in before.attributes or CONFIDENTIAL not in now.attributes
         back.append(
-            _stored(now).model_copy(
+            stored(now).model_copy(
                 update={
                     "episodes": tuple(one for one in now.episodes if one in before.episodes or one not in given),
                     "reference_time": before.reference_time if now.reference_time in told else now.reference_time,

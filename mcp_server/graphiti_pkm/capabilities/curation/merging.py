@@ -4,6 +4,7 @@ import json
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from uuid import uuid4
 
 from graphiti_pkm.capabilities.curation import merge_plan
@@ -14,6 +15,7 @@ from graphiti_pkm.capabilities.curation.requests import MergeEntities
 from graphiti_pkm.capabilities.curation.reviews import said
 from graphiti_pkm.capabilities.curation.similar import DECIMALS, REASON, similarity
 from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts.history import MOST_EVENTS
 from graphiti_pkm.core.facts.rules import known_from
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import resolve_within, unknown
@@ -129,7 +131,8 @@ class Merging(Reader):
             near = round(await similarity(self._context.embedder, pair.kept, pair.removed), DECIMALS)  # as it is shown
         except Unavailable as error:
             raise Unavailable(f"similarity needs the embedding model. {error.message}") from error
-        self._check_bar(pair, near)
+        if await self._split_at(pair.kept, pair.removed) is None:
+            self._check_bar(pair, near)
         group = pair.kept.group_id
         if request.confirm is None:
             report = _Report()
@@ -205,6 +208,12 @@ class Merging(Reader):
                         "another merge of one of them was interrupted and is being finished. Try again in a minute."
                     )
 
+    async def _split_at(self, kept: Entity, removed: Entity) -> datetime | None:
+        """When the one that goes was split off the other: they were one before, and merging them undoes that."""
+        events = await self._graph.changes.fact_changes([kept.uuid], [kept.group_id], MOST_EVENTS)
+        given = [one for one in events.get(kept.uuid, ()) if one.kind == "split" and one.replaced_by == removed.uuid]
+        return given[0].recorded_at if given else None
+
     def _check_bar(self, pair: _Pair, near: float) -> None:
         if near <= BAR:
             raise InvalidInput(
@@ -253,6 +262,7 @@ class Merging(Reader):
             change_sources=sources[:most],
             change_targets=targets[:most],
             is_last=is_last,
+            split_at=await self._split_at(kept, removed),
         )
 
     async def _merge(self, caller: Caller, pair: _Pair, reason: str) -> _Report:

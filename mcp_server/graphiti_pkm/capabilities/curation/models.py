@@ -184,3 +184,26 @@ class MergeResponse(Answer):
     """Current facts that cannot both be true of one entity."""
     confirm: str | None = None
     group_id: str
+
+
+class SplitResponse(Answer):
+    message: str
+    status: Literal["preview", "split"]
+    entity: SimilarEntity
+    """The one that gives."""
+    new_uuid: str | None = None
+    """Of the entity that was made."""
+    name: str
+    """Its name."""
+    facts: list[str]
+    """Those that move; at most 50."""
+    facts_moved: int
+    mentions_moved: int
+    mentioned_both: int
+    """Episodes that mention both from then on: they tell facts of either, or were not named and tell one that moves."""
+    evidence_moved: int
+    """Quotes from sections of documents among the episodes named."""
+    facts_left: int
+    mentions_left: int
+    confirm: str | None = None
+    group_id: str

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Protocol
 
 from graphiti_pkm.core.model.curation import FlaggedFilter, FlaggedPage, QualityCounts, QualityFilter
+from graphiti_pkm.core.model.document_records import Instance
 from graphiti_pkm.core.model.merges import MergeHead, MergeSizes
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Entity, Fact, Mention, Merge, Name, Project, Quality
@@ -66,12 +67,20 @@ class GraphMerging(Protocol):
         """By episode."""
         ...
 
+    async def mentions_in(self, entity_uuid: str, episode_uuids: Sequence[str]) -> list[Mention]:
+        """Those of these episodes, by episode."""
+        ...
+
     async def entries(self, project_uuid: str, limit: int) -> list[str]:
         """Episodes that are entries of a project, by uuid."""
         ...
 
     async def evidence(self, entity_uuid: str, limit: int) -> list[str]:
         """Quotes from documents that are evidence of it, by uuid."""
+        ...
+
+    async def evidence_in(self, entity_uuid: str, episode_uuids: Sequence[str], limit: int) -> list[Instance]:
+        """Quotes from these sections that are evidence of it, by uuid."""
         ...
 
     async def project(self, uuid: str) -> Project | None:

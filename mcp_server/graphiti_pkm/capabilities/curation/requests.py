@@ -4,7 +4,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
-from graphiti_pkm.core.model.requests import PER_PAGE, GroupId, Request
+from graphiti_pkm.core.model.requests import PER_PAGE, GroupId, Request, Strings
 from graphiti_pkm.core.reading import paging
 from graphiti_pkm.toolkit.parameters import Cursor, EntityUuid, GroupIds
 
@@ -38,6 +38,22 @@ class MergeEntities(Request):
 class UnmergeEntities(Request):
     remove_uuid: Annotated[str, Field(description="uuid of the entity that went")]
     reason: Reason
+
+
+MOST_SPLIT = 500
+"""Facts, and episodes, that one call takes: one write, for which other groups wait."""
+
+
+class SplitEntity(Request):
+    entity_uuid: Annotated[str, Field(description="the entity that was taken for two things")]
+    fact_uuids: Annotated[
+        Strings | None, Field(max_length=MOST_SPLIT, description="its facts that are of the other")
+    ] = None
+    episode_uuids: Annotated[
+        Strings | None, Field(max_length=MOST_SPLIT, description="episodes that mean the other")
+    ] = None
+    name: Annotated[str, Field(description="of the other: a new name, or an alias of the entity")]
+    confirm: Annotated[str | None, Field(max_length=100, description="from the preview; leave out to get one")] = None
 
 
 class AdjustBias(Request):

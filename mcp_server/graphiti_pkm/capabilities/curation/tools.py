@@ -9,6 +9,7 @@ from graphiti_pkm.capabilities.curation.models import (
     QualityReportResponse,
     QualityResponse,
     SimilarResponse,
+    SplitResponse,
     UsefulResponse,
 )
 from graphiti_pkm.capabilities.curation.report import Report
@@ -22,10 +23,12 @@ from graphiti_pkm.capabilities.curation.requests import (
     MarkUseful,
     MergeEntities,
     SetConfidence,
+    SplitEntity,
     UnmergeEntities,
 )
 from graphiti_pkm.capabilities.curation.reviews import Reviews
 from graphiti_pkm.capabilities.curation.similar import Similar
+from graphiti_pkm.capabilities.curation.splitting import Splitting
 from graphiti_pkm.capabilities.curation.unmerging import Unmerging
 from graphiti_pkm.toolkit.call import Call
 from graphiti_pkm.toolkit.services import ServiceKey
@@ -36,6 +39,7 @@ FITNESS: ServiceKey[FitnessTools] = ServiceKey("fitness")
 REPORT: ServiceKey[Report] = ServiceKey("report")
 MERGING: ServiceKey[Merging] = ServiceKey("merging")
 UNMERGING: ServiceKey[Unmerging] = ServiceKey("unmerging")
+SPLITTING: ServiceKey[Splitting] = ServiceKey("splitting")
 
 
 async def flag_for_review(call: Call, request: FlagForReview) -> QualityResponse:
@@ -110,6 +114,16 @@ async def unmerge_entities(call: Call, request: UnmergeEntities) -> MergeRespons
     last merge into an entity is undone first. What was told since stays with the entity that was kept.
     """
     return await call.services[UNMERGING].unmerge_entities(call.caller, request)
+
+
+async def split_entity(call: Call, request: SplitEntity) -> SplitResponse:
+    """Split an entity that stands for two things: a preview first, then with its confirm.
+
+    Use when facts or episodes were taken for the wrong one; what a merge joined by mistake takes unmerge_entities
+    instead. A new entity of its type gets the facts and mentions named, with their dates, quotes and history; the rest
+    stays. Episodes that tell facts of both mention both. merge_entities undoes it.
+    """
+    return await call.services[SPLITTING].split_entity(call.caller, request)
 
 
 async def adjust_bias(call: Call, request: AdjustBias) -> BiasResponse:

@@ -219,8 +219,8 @@ class Changes(Reader):
 
 
 def _stored_kinds(asked: Sequence[AskedChange]) -> tuple[ChangeKind, ...]:
-    """A merge is an update of the entity that stays."""
-    merges: tuple[ChangeKind, ...] = ("merged", "unmerged") if "updated" in asked else ()
+    """A merge is an update of the entity that stays, a split of the one that gives."""
+    merges: tuple[ChangeKind, ...] = ("merged", "unmerged", "split") if "updated" in asked else ()
     return tuple(dict.fromkeys((*asked, *merges)))
 
 

@@ -4,11 +4,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from graphiti_pkm.capabilities.history.requests import UpdateEntity
+from graphiti_pkm.core.facts.given_names import given_name
 from graphiti_pkm.core.facts.history import state_of
 from graphiti_pkm.core.facts.observations import TYPE
-from graphiti_pkm.core.facts.parsed_facts import MAX_NAME, is_me
+from graphiti_pkm.core.facts.parsed_facts import is_me
 from graphiti_pkm.core.model.labels import as_label
-from graphiti_pkm.core.model.names import display_name, name_key, normalise_name
+from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.records import Entity, EntityState, Name
 from graphiti_pkm.core.model.requests import ME
 from graphiti_pkm.errors import InvalidInput
@@ -99,12 +100,8 @@ def read_update(request: UpdateEntity, person: str) -> Asked:
 
 
 def _checked(text: str, parameter: str, person: str) -> str:
-    name = display_name(text)
-    if not normalise_name(name):
-        raise InvalidInput(f"{_KEPT}: {parameter} is blank.")
-    if len(name) > MAX_NAME:
-        raise InvalidInput(f"{_KEPT}: {parameter} has {len(name)} characters; a name has at most {MAX_NAME}.")
-    if is_me(name, ME) or (parameter == "remove_aliases" and is_me(name, person)):
+    name = given_name(text, parameter, f"{_KEPT}: ")
+    if parameter == "remove_aliases" and is_me(name, person):
         raise InvalidInput(f"{_KEPT}: {parameter} is a word for the user, who keeps it.")
     return name
 

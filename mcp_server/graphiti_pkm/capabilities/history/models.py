@@ -52,7 +52,7 @@ class ChangeView(Answer):
     before: EntityStateView | None = None
     after: EntityStateView | None = None
     with_uuid: str | None = None
-    """Of a merge or its undoing: the entity that went into this one, or came out of it again."""
+    """Of a merge, its undoing or a split: the entity that went into this one, or came out of it."""
     group_id: str
     fact: str | None = None
     """Null once the fact is deleted."""

@@ -25,10 +25,10 @@ Vectors: TypeAlias = "dict[str, array[float]]"
 FactKind = Literal["state", "event", "plan", "reading"]
 Change = Literal["changed", "corrected"]
 AskedChange = Literal["added", "retired", "voided", "restored", "dated", "deleted", "proposed", "rejected", "updated"]
-ChangeKind = Literal[AskedChange, "merged", "unmerged"]
+ChangeKind = Literal[AskedChange, "merged", "unmerged", "split"]
 """Kinds of changes of a fact. ``added`` is derived from the fact and never stored as an event; ``dated``: an unknown
-start became known, or an earlier time at which it held. The last three are changes of an entity; ``merged``: of the one
-that another was merged into, which ``replaced_by`` names."""
+start became known, or an earlier time at which it held. The last four are changes of an entity; ``merged``: of the one
+that another was merged into, which ``replaced_by`` names; ``split``: of the one that another was split off."""
 EpisodeSource = Literal["text", "message", "json", "fact_triple"]
 
 
@@ -489,6 +489,8 @@ class WriteKind(StrEnum):
     CURATE = "curate"
     MERGE = "merge"
     UNMERGE = "unmerge"
+    SPLIT = "split"
+    """What it has was another entity's before: facts, mentions and quotes, whole, as they are from then on."""
     INGEST = "ingest"
     ADD_EVIDENCE = "add_evidence"
     CLEAR_GROUP = "clear_group"

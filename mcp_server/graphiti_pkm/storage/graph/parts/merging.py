@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from graphiti_pkm.core.model.document_records import Instance
 from graphiti_pkm.core.model.merges import MergeHead, MergeSizes
 from graphiti_pkm.core.model.records import Fact, Mention, Merge, Name, Project
 from graphiti_pkm.storage.graph import mapping
@@ -42,7 +43,13 @@ class CypherMerging(Part):
         return list(map(mapping.fact, found))
 
     async def mentions(self, entity_uuid: str, limit: int) -> list[Mention]:
-        found = await self._rows(queries_merging.mentions(entity_uuid, limit))
+        return await self._mentions(queries_merging.mentions(entity_uuid, limit))
+
+    async def mentions_in(self, entity_uuid: str, episode_uuids: Sequence[str]) -> list[Mention]:
+        return await self._mentions(queries_merging.mentions_in(entity_uuid, episode_uuids))
+
+    async def _mentions(self, query: Query) -> list[Mention]:
+        found = await self._rows(query)
         return [Mention(**{**row, "created_at": mapping.instant(row["created_at"] or mapping.EPOCH)}) for row in found]
 
     async def entries(self, project_uuid: str, limit: int) -> list[str]:
@@ -50,6 +57,10 @@ class CypherMerging(Part):
 
     async def evidence(self, entity_uuid: str, limit: int) -> list[str]:
         return await self._uuids(queries_merging.evidence(entity_uuid, limit))
+
+    async def evidence_in(self, entity_uuid: str, episode_uuids: Sequence[str], limit: int) -> list[Instance]:
+        found = await self._rows(queries_merging.evidence_in(entity_uuid, episode_uuids, limit))
+        return [mapping.instance(row["instance"]) for row in found]
 
     async def project(self, uuid: str) -> Project | None:
         found = await self._projects(queries_merging.project(uuid))

@@ -10,7 +10,7 @@ from graphiti_pkm.storage.graph.queries.parts import LATEST, keys_after
 from graphiti_pkm.storage.graph.queries.values import Query
 
 _DOCUMENT = "d {" + ", ".join(f".{field}" for field in Document.model_fields) + "} AS document"
-_INSTANCE = "i {" + ", ".join(f".{field}" for field in Instance.model_fields) + "} AS instance"
+INSTANCE = "i {" + ", ".join(f".{field}" for field in Instance.model_fields) + "} AS instance"
 _START = """d.front_length + reduce(n = 0, x IN COLLECT {
   MATCH (d)-[o:SECTION]->(b:Episodic) WHERE o.place < s.place MATCH (t:SearchText {id: b.uuid}) RETURN t.length
 } | n + x) AS start"""
@@ -122,7 +122,7 @@ def instances(
               MATCH (p:Passage {{episode_uuid: i.episode_uuid, paragraph: a.paragraph}})
               RETURN min(p.start) AS around_start, max(p.end) AS around_end
             }}
-            RETURN {_INSTANCE}, {PLACED}, s.place AS place, begins, {ends}, around_start, around_end
+            RETURN {INSTANCE}, {PLACED}, s.place AS place, begins, {ends}, around_start, around_end
             ORDER BY document.created_at DESC, document.uuid, place, begins, instance.uuid""",
             {**values, **keys_after(window.after, (0,)), "limit": window.limit},
         ),

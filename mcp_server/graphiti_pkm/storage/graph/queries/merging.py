@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from graphiti_pkm.core.model.records import BECAUSE_OF, Fact, Merge, WriteIntent
+from graphiti_pkm.core.model.records import BECAUSE_OF, Fact, Merge, WriteIntent, WriteKind
+from graphiti_pkm.storage.graph.queries.documents import INSTANCE
 from graphiti_pkm.storage.graph.queries.parts import FACT_COLUMNS
 from graphiti_pkm.storage.graph.queries.values import Query
 from graphiti_pkm.storage.graph.queries.write import APART, FORGET_MENTIONS, Section
@@ -55,6 +56,9 @@ _UNDONE = (
     "MATCH (m:MergePart {id: r.id}) DELETE m",
     "MATCH (m:MergePart {uuid: r.uuid}) SET m.is_undone = true",
 )
+_FREE_EVIDENCE = "MATCH (:Entity)-[e:EVIDENCED_BY]->(:InstanceRecord {uuid: r}) DELETE e"
+_MOVE_EVENTS = """MATCH (a:Entity)-[:RELATES_TO {uuid: r}]->(b:Entity) MATCH (c:Change {fact_uuid: r})
+SET c.source_uuid = a.uuid, c.target_uuid = b.uuid"""
 FORGET_PARTS = "MATCH (m:MergePart {id: r.id}) SET m.content = r.content"
 
 
@@ -74,8 +78,14 @@ def _row(intent: WriteIntent, merge: Merge) -> dict[str, object]:
 
 
 def begin(intent: WriteIntent) -> Iterator[Section]:
-    """What comes before the records of the write: the first part frees names, undoing the last one frees the uuid."""
+    """What comes before the records of the write: the first part frees names, undoing the last one frees the uuid.
+
+    A split takes edges away, which have their ends for good; its own records put them between others.
+    """
     merge = intent.merge
+    if intent.kind is WriteKind.SPLIT:
+        yield _TAKE_FACTS, [one.uuid for one in intent.facts]
+        yield _FREE_EVIDENCE, [one.uuid for one in intent.instances]
     if merge is None:
         return
     row = {"kept_uuid": merge.kept_uuid, "removed_uuid": merge.removed_uuid, "former": merge.former}
@@ -88,6 +98,8 @@ def begin(intent: WriteIntent) -> Iterator[Section]:
 def finish(intent: WriteIntent) -> Iterator[Section]:
     """What comes after them: records move, and the last part takes the removed entity out."""
     merge = intent.merge
+    if intent.kind is WriteKind.SPLIT:
+        yield _MOVE_EVENTS, [one.uuid for one in intent.facts]
     if merge is None:
         return
     yield from _moves(merge)
@@ -247,6 +259,17 @@ def mentions(entity_uuid: str, limit: int) -> Query:
     )
 
 
+def mentions_in(entity_uuid: str, episode_uuids: Sequence[str]) -> Query:
+    """By episode."""
+    return Query(
+        "mentions of an entity in some episodes",
+        """MATCH (p:Episodic)-[m:MENTIONS]->(:Entity {uuid: $entity}) WHERE p.uuid IN $episodes
+        RETURN m.uuid AS uuid, p.uuid AS episode_uuid, $entity AS entity_uuid, m.created_at AS created_at
+        ORDER BY episode_uuid""",
+        {"entity": entity_uuid, "episodes": list(episode_uuids)},
+    )
+
+
 def entries(project_uuid: str, limit: int) -> Query:
     """By uuid."""
     return Query(
@@ -263,6 +286,16 @@ def evidence(entity_uuid: str, limit: int) -> Query:
         """MATCH (:Entity {uuid: $entity})-[:EVIDENCED_BY]->(i:InstanceRecord)
         RETURN i.uuid AS uuid ORDER BY uuid LIMIT $limit""",
         {"entity": entity_uuid, "limit": limit},
+    )
+
+
+def evidence_in(entity_uuid: str, episode_uuids: Sequence[str], limit: int) -> Query:
+    """By uuid."""
+    return Query(
+        "quotes from some sections that are evidence of an entity",
+        f"""MATCH (:Entity {{uuid: $entity}})-[:EVIDENCED_BY]->(i:InstanceRecord) WHERE i.episode_uuid IN $episodes
+        RETURN {INSTANCE} ORDER BY i.uuid LIMIT $limit""",
+        {"entity": entity_uuid, "episodes": list(episode_uuids), "limit": limit},
     )
 
 

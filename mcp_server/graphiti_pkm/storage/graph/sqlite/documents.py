@@ -1,6 +1,5 @@
 """The part ``documents`` over the tables: documents, their sections, and quotes from them."""
 
-import json
 import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,6 +8,7 @@ from graphiti_pkm.core.model.document_records import Document, Instance, Placed,
 from graphiti_pkm.core.model.documents import InstancePage, InstanceRow
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Passage
+from graphiti_pkm.storage.graph.sqlite import values
 from graphiti_pkm.storage.graph.sqlite.file import Row
 from graphiti_pkm.storage.graph.sqlite.part import SqlitePart
 from graphiti_pkm.storage.graph.sqlite.schema import DUSK
@@ -182,6 +182,4 @@ def _instances(
 
 
 def _instance(row: Row) -> Instance:
-    given = {field: row[f"i_{field}"] for field in Instance.model_fields}
-    passages = tuple(json.loads(given["passages"]))
-    return Instance(**{**given, "passages": passages, "created_at": moment(given["created_at"])})
+    return values.instance({field: row[f"i_{field}"] for field in Instance.model_fields})

@@ -4,8 +4,9 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
+from graphiti_pkm.core.model.document_records import Instance
 from graphiti_pkm.core.model.merges import MergeHead, MergeSizes
-from graphiti_pkm.core.model.records import BECAUSE_OF, Fact, Mention, Merge, Name, Project, WriteIntent
+from graphiti_pkm.core.model.records import BECAUSE_OF, Fact, Mention, Merge, Name, Project, WriteIntent, WriteKind
 from graphiti_pkm.core.model.redaction import redacted_merge
 from graphiti_pkm.storage.graph.sqlite import facts, values, words
 from graphiti_pkm.storage.graph.sqlite.part import SqlitePart
@@ -21,9 +22,17 @@ def is_former(db: sqlite3.Connection, entity_uuid: str) -> bool:
     return db.execute("SELECT 1 FROM former_uuid WHERE uuid = ?", (entity_uuid,)).fetchone() is not None
 
 
-def begin(tables: Tables, group_id: str, merge: Merge) -> None:
-    """What comes before the records of the write: the first part frees names, undoing the last one frees the uuid."""
-    db, removed = tables.db, merge.removed_uuid
+def begin(tables: Tables, intent: WriteIntent) -> None:
+    """What comes before the records of the write: the first part frees names, undoing the last one frees the uuid.
+
+    Quotes are not written over, so those of a split make room for what they become.
+    """
+    db, merge = tables.db, intent.merge
+    if intent.kind is WriteKind.SPLIT:
+        db.executemany("DELETE FROM instance WHERE uuid = ?", [(one.uuid,) for one in intent.instances])
+    if merge is None:
+        return
+    removed = merge.removed_uuid
     if merge.undoes and merge.is_last:
         db.execute("DELETE FROM former_uuid WHERE uuid = ?", (removed,))
         db.execute(
@@ -31,14 +40,25 @@ def begin(tables: Tables, group_id: str, merge: Merge) -> None:
             (removed, as_list(merge.former), merge.kept_uuid),
         )
     elif not merge.undoes and merge.place == 0:
-        tables.renamed.add(group_id)
+        tables.renamed.add(intent.group_id)
         db.execute("DELETE FROM name WHERE entity_uuid = ?", (removed,))
-        words.remove(db, tables.prefix(group_id, ENTITY), removed, kept_parts=[""])
+        words.remove(db, tables.prefix(intent.group_id, ENTITY), removed, kept_parts=[""])
 
 
-def finish(tables: Tables, intent: WriteIntent, merge: Merge) -> None:
-    """What comes after them: records move, and the last part takes the removed entity out. Without both it is void."""
-    db = tables.db
+def finish(tables: Tables, intent: WriteIntent) -> None:
+    """What comes after them: records move, and the last part takes the removed entity out. Without both it is void.
+
+    Of a split, the events of facts go where these went.
+    """
+    db, merge = tables.db, intent.merge
+    if intent.kind is WriteKind.SPLIT:
+        db.executemany(
+            """UPDATE change SET source_uuid = f.source_uuid, target_uuid = f.target_uuid
+            FROM fact f WHERE f.uuid = ?1 AND change.fact_uuid = f.uuid""",
+            [(one.uuid,) for one in intent.facts],
+        )
+    if merge is None:
+        return
     there = db.execute("SELECT 1 FROM entity WHERE uuid IN (?, ?)", (merge.kept_uuid, merge.removed_uuid)).fetchall()
     if len(there) == len({merge.kept_uuid, merge.removed_uuid}):
         _move(db, merge)
@@ -176,15 +196,22 @@ class SqliteMerging(SqlitePart):
         return await self._file.read(lambda db: _facts(db, found, asked))
 
     async def mentions(self, entity_uuid: str, limit: int) -> list[Mention]:
+        return await self._mentions("TRUE ORDER BY episode_uuid LIMIT ?", entity_uuid, limit)
+
+    async def _mentions(self, that: str, *asked: object) -> list[Mention]:
         def read(db: sqlite3.Connection) -> list[Mention]:
-            found = db.execute(
-                """SELECT uuid, episode_uuid, entity_uuid, created_at FROM mention WHERE entity_uuid = ?
-                ORDER BY episode_uuid LIMIT ?""",
-                (entity_uuid, limit),
-            )
+            columns = "uuid, episode_uuid, entity_uuid, created_at"
+            found = db.execute(f"SELECT {columns} FROM mention WHERE entity_uuid = ? AND {that}", asked)
             return [Mention.model_validate({**dict(row), "created_at": moment(row["created_at"])}) for row in found]
 
         return await self._file.read(read)
+
+    async def mentions_in(self, entity_uuid: str, episode_uuids: Sequence[str]) -> list[Mention]:
+        return await self._mentions(
+            "episode_uuid IN (SELECT value FROM json_each(?)) ORDER BY episode_uuid",
+            entity_uuid,
+            as_list(episode_uuids),
+        )
 
     async def entries(self, project_uuid: str, limit: int) -> list[str]:
         return await self._uuids(
@@ -195,6 +222,17 @@ class SqliteMerging(SqlitePart):
         return await self._uuids(
             "SELECT uuid FROM instance WHERE entity_uuid = ? ORDER BY uuid LIMIT ?", (entity_uuid, limit)
         )
+
+    async def evidence_in(self, entity_uuid: str, episode_uuids: Sequence[str], limit: int) -> list[Instance]:
+        def read(db: sqlite3.Connection) -> list[Instance]:
+            found = db.execute(
+                """SELECT * FROM instance WHERE entity_uuid = ? AND episode_uuid IN (SELECT value FROM json_each(?))
+                ORDER BY uuid LIMIT ?""",
+                (entity_uuid, as_list(episode_uuids), limit),
+            )
+            return list(map(values.instance, found))
+
+        return await self._file.read(read)
 
     async def project(self, uuid: str) -> Project | None:
         found = await self._projects("uuid = ?", (uuid,))

@@ -2,9 +2,11 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+from graphiti_pkm.core.model.document_records import Instance
 from graphiti_pkm.core.model.records import (
     Entity,
     EntityState,
@@ -223,3 +225,10 @@ def one(connection: sqlite3.Connection, text: str, values: Sequence[object] = ()
     """The first row, if there is any."""
     found: Row | None = connection.execute(text, values).fetchone()
     return found
+
+
+def instance(row: sqlite3.Row | Mapping[str, Any]) -> Instance:
+    given = {field: row[field] for field in Instance.model_fields}
+    return Instance(
+        **{**given, "passages": tuple(json.loads(given["passages"])), "created_at": moment(given["created_at"])}
+    )

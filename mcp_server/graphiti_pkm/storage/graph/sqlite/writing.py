@@ -90,8 +90,7 @@ class _Write(Tables):
         )
         for change in intent.changes:
             self._lose_names(change)
-        if intent.merge is not None:
-            merging.begin(self, intent.group_id, intent.merge)
+        merging.begin(self, intent)
         for step, records in steps:
             for record in records:
                 step(record)
@@ -100,8 +99,7 @@ class _Write(Tables):
         self._sagas()
         for place, change in enumerate(intent.changes):
             self._change(change, place)
-        if intent.merge is not None:
-            merging.finish(self, intent, intent.merge)
+        merging.finish(self, intent)
         for uuids, corrected in ((intent.corrected_episodes, 1), (intent.uncorrected_episodes, 0)):
             self.db.executemany("UPDATE episode SET corrected = ? WHERE uuid = ?", [(corrected, u) for u in uuids])
         if intent.forgets is not None:
