@@ -25,7 +25,7 @@ ROWS: frozenset[str] = frozenset(
     + _rows("K-", range(1, 6), range(7, 12), 15, range(18, 23), range(24, 33), 36, 48, 49, 50, 89, 90, 92, 95, 96)
     + _rows("K-", 52, range(54, 58), range(59, 65), range(67, 70), 72, 93)  # documents
     + _rows("T", range(91, 101))
-    + _rows("K-", 73, range(79, 82), range(83, 88))  # staging
+    + _rows("K-", 73, range(78, 88), 94)  # staging
     + _rows("C", 48)
     + _rows("E-", 11, 12, 14, 15, 32, 50, range(67, 74), 75, 94, 97)  # analyses
     + _rows("M-", range(1, 6), 10, 11, 12, range(15, 34))  # projects
@@ -761,6 +761,11 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
         "test_facts_to_what_does_not_come_are_reported_and_dangle_nowhere": "K-79",
         "test_an_unknown_concept_stops_all_of_it": "K-79",
         "test_a_move_empties_the_source_of_what_came_over": "K-83",
+        "test_what_waits_for_a_look_is_listed_by_kind_and_flagged_and_the_rest_is_approved": "K-78",
+        "test_the_tool_takes_over_what_the_command_does_and_only_if_it_is_no_dry_run": "K-94",
+        "test_without_the_flags_the_tool_takes_the_entities_alone": "K-94",
+        "test_the_tool_refuses_what_the_command_refuses": "K-94",
+        "test_a_cluster_is_copied_as_far_as_asked_and_the_source_stays": "K-82",
         "test_the_source_keeps_all_of_it_if_the_target_lacks_something": "T93",
         "test_a_copy_is_undone_by_a_rollback_and_comes_again": "T95",
     },

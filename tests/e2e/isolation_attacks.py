@@ -53,7 +53,7 @@ HARMLESS = frozenset(
     weight undirected max_length top_n in_place format content max_chars dry_run saved rank reduce
     description metadata timestamp extract_entities after before similarity_threshold include_entities
     include_cross_project relevance_threshold note confidence confidence_below creator_prefix threshold bias boost
-    quote paragraph
+    quote paragraph include_facts include_sources
     """.split()  # noqa: SIM905  (a list of words reads better)
 )
 """Parameters of today's tools that name no record, group, saga or graph; cursors and confirmations are tried by
@@ -150,6 +150,7 @@ def arguments_of(tool: str, own: Records) -> dict[str, Any]:
         "merge_entities": {"keep_uuid": entity, "remove_uuid": entity, "reason": "so it is"},
         "unmerge_entities": {"remove_uuid": entity, "reason": "so it is"},
         "split_entity": {"entity_uuid": entity, "fact_uuids": [fact], "name": "Another"},
+        "promote": {"entity_uuids": [entity], "source": "production", "target": "archive", "group_id": own.group},
         "get_quality_report": {"group_ids": own.group},
         "adjust_bias": {"entity_uuid": entity, "bias": 0.5, "reason": "so it is"},
         "mark_useful": {"fact_uuid": fact},

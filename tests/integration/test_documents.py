@@ -25,7 +25,7 @@ from graphiti_pkm.capabilities.sources.ingesting import Given, Ingested
 from graphiti_pkm.capabilities.sources.models import EvidenceView
 from graphiti_pkm.capabilities.sources.requests import AddEvidence, GetEntitySources
 from graphiti_pkm.capabilities.sources.tools import EVIDENCE, INGESTING
-from graphiti_pkm.capabilities.staging.capability import SNAPSHOTS
+from graphiti_pkm.capabilities.staging.tools import SNAPSHOTS
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.core.model.requests import AddMemory

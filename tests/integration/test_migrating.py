@@ -13,8 +13,8 @@ from graphiti_pkm.capabilities.projects.requests import GetProjectMemories, List
 from graphiti_pkm.capabilities.projects.tools import ENTRY_SEARCH, MEMORIES, PROJECTS
 from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts, SearchNodes
 from graphiti_pkm.capabilities.search.tools import SEARCHING
-from graphiti_pkm.capabilities.staging.capability import COMPARING, MIGRATING
 from graphiti_pkm.capabilities.staging.migrating import Migration
+from graphiti_pkm.capabilities.staging.tools import COMPARING, MIGRATING
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.settings.loader import Settings
 

@@ -22,7 +22,7 @@ from graphiti_pkm.capabilities.projects.tools import ENTRIES, PROJECTS
 from graphiti_pkm.capabilities.remember.tools import WRITING
 from graphiti_pkm.capabilities.search.requests import SearchNodes
 from graphiti_pkm.capabilities.search.tools import SEARCHING
-from graphiti_pkm.capabilities.staging.capability import SNAPSHOTS
+from graphiti_pkm.capabilities.staging.tools import SNAPSHOTS
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.settings.loader import Settings

@@ -240,6 +240,7 @@ def special(tool: str, kind: str, group: str, answer: Json) -> Json:
         "merge_entities": {"keep_uuid": one, "remove_uuid": one, "confirm": None},
         "unmerge_entities": {"remove_uuid": one},
         "split_entity": {"entity_uuid": one, "fact_uuids": facts_of[:1], "name": words(90_200, NAME)},
+        "promote": {"source": "production", "target": "archive", "dry_run": False},
         "flag_similar_entities": {"threshold": 0.85, "entity_uuid": None},
         "add_evidence": {"quote": words(2, 2_000), "document": group, "paragraph": 2},
         "create_project": {"name": words(90_100, NAME)},

@@ -23,9 +23,11 @@ TOOLS = {
     "mark_useful": False,
     "add_evidence": False,
     "get_entity_sources": True,
+    "promote": False,
 }
 OF_OTHER_TIERS = {
     "adjust_bias": "curator",
+    "promote": "curator",
     "mark_useful": "contributor",
     "add_evidence": "contributor",
     "get_entity_sources": "reader",

@@ -124,7 +124,7 @@ NEEDED: dict[str, dict[str, Any]] = {
 """What else a call needs to be answered: one of several optional arguments, or another graph."""
 REFUSED = {
     *("delete_episode", "summarize_saga", "build_communities", "update_project", "get_project_memories"),
-    *("merge_entities", "unmerge_entities", "add_evidence"),
+    *("merge_entities", "unmerge_entities", "add_evidence", "promote"),
 }
 """Tools that refuse this call: there is no such episode, saga, model, project, document or second entity."""
 

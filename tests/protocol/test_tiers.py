@@ -39,8 +39,8 @@ DELETES = {
     *("delete_entities", "delete_relations", "delete_observations"),
 }
 """Words that go for good."""
-DECIDES = {"adjust_bias"}
-"""What moves answers for everybody."""
+DECIDES = {"adjust_bias", "promote"}
+"""What moves answers for everybody, or comes into what all rely on."""
 SCRATCHES = {tool.name for toolset in TOOLSETS if toolset.name == "reasoning" for tool in toolset.tools if tool.writes}
 """What changes scratch graphs: each is of its caller alone and of this hour, so a contributor may take out as well."""
 READS = TOGETHER - ADDS - DECIDES - TIDIES - LOOKS_AFTER - DELETES - SCRATCHES

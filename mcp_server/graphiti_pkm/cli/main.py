@@ -218,6 +218,13 @@ def _add_staging(add: _Add) -> None:
             which.add_argument(
                 "--concepts", metavar="NAMES", help="entities, by name or uuid, with commas between them"
             )
+            moved.add_argument(
+                "--hops",
+                type=int,
+                default=0,
+                metavar="NUMBER",
+                help="with --concepts: what is that far from them. 0 to 2",
+            )
             moved.add_argument("--include-relationships", action="store_true", help="their facts too; --all implies it")
             moved.add_argument("--include-instances", action="store_true", help="their episodes too; --all implies it")
         else:

@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from graphiti_pkm.bootstrap import Memory
 from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts, SearchNodes
 from graphiti_pkm.capabilities.search.tools import SEARCHING
-from graphiti_pkm.capabilities.staging.capability import COMPARING, MIGRATING, SNAPSHOTS
 from graphiti_pkm.capabilities.staging.migrating import Migration
 from graphiti_pkm.capabilities.staging.models import Side, StateReport
+from graphiti_pkm.capabilities.staging.tools import COMPARING, MIGRATING, SNAPSHOTS
 from graphiti_pkm.cli.directories import require_memory
 from graphiti_pkm.cli.opening import open_without_model
 from graphiti_pkm.cli.output import say, say_json
@@ -100,6 +100,7 @@ def migrate(settings: Settings, options: argparse.Namespace) -> int:
         source=group_of_target(name, options.source),
         target=group_of_target(name, options.to),
         concepts=_concepts(options),
+        hops=options.hops,
         has_facts=options.all or options.include_relationships,
         has_episodes=options.all or options.include_instances,
         moves=options.move,
@@ -130,6 +131,7 @@ def _migrate(settings: Settings, options: argparse.Namespace, wanted: Migration)
         lines = [report.message]
         lines += _listed("left", report.left, report.left_total)
         lines += _listed("held back", report.held_back, report.held_back_total)
+        lines += [f"  {one.kind:<15} {one.uuid}  {one.name}" for one in report.issues]
         lines += [f"  conflict   {line}" for line in report.conflicts]
         lines += [f"  {report.kept} stay in {report.source}, since others there need them."] if report.kept else []
         show(options, report, "\n".join(lines))

@@ -106,18 +106,28 @@ class Similar(Reader):
         (near,) = await self._near([anchor.entity], group, request.threshold, _NEAREST_OF_ONE)
         return await self._flagged(caller, near[: request.limit], group, (1, 1), start, None)
 
-    async def _near(self, entities: Sequence[Entity], group: str, threshold: float, limit: int) -> list[list[Pair]]:
-        """The pairs of each entity, most similar first."""
+    async def pairs(
+        self, entities: Sequence[Entity], group: str, within: str, threshold: float, limit: int
+    ) -> list[tuple[Entity, Entity]]:
+        """Entities of a group with those of another, or of the same, that they may be. Raises Unavailable."""
+        near = await self._near(entities, group, threshold, limit, within)
+        return [(pair.one, pair.other) for listed in near for pair in listed]
+
+    async def _near(
+        self, entities: Sequence[Entity], group: str, threshold: float, limit: int, within: str | None = None
+    ) -> list[list[Pair]]:
+        """The pairs of each entity, most similar first; ``within``: the group of the others, if it is another."""
+        within = within or group
         asked = [one for one in entities if one.uuid in await self.named(entities, group)]
         vectors = await self._vectors([one.name for one in asked])
         near: dict[str, list[str]] = {}
         for one in asked:
-            wanted = EntityFilter(group_ids=(group,), labels=(one.label,) if one.label else ())
+            wanted = EntityFilter(group_ids=(within,), labels=(one.label,) if one.label else ())
             found = await self._graph.search.nearest_entities(vectors[one.name], wanted, limit + 1)
             near[one.uuid] = [uuid for uuid, cosine in found.items() if cosine >= _NEAR_NAMES and uuid != one.uuid]
         uuids = list(dict.fromkeys(uuid for listed in near.values() for uuid in listed))
-        records = {one.uuid: one for one in await self._graph.records.get_entities(uuids, [group])}
-        named = await self.named(list(records.values()), group)
+        records = {one.uuid: one for one in await self._graph.records.get_entities(uuids, [within])}
+        named = await self.named(list(records.values()), within)
         others = {
             one.uuid: [records[uuid] for uuid in near[one.uuid] if uuid in named and records[uuid].label == one.label]
             for one in asked

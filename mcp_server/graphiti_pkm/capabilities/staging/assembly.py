@@ -2,10 +2,10 @@
 
 from graphiti_pkm.capabilities.curation.assembly import CURATION
 from graphiti_pkm.capabilities.projects.assembly import PROJECTS
-from graphiti_pkm.capabilities.staging.capability import COMPARING, MIGRATING, SNAPSHOTS
 from graphiti_pkm.capabilities.staging.comparing import GroupComparing
 from graphiti_pkm.capabilities.staging.migrating import Migrating
 from graphiti_pkm.capabilities.staging.snapshots import Snapshots
+from graphiti_pkm.capabilities.staging.tools import COMPARING, MIGRATING, SNAPSHOTS
 from graphiti_pkm.toolkit.capability import Built
 from graphiti_pkm.toolkit.kernel import Kernel
 

@@ -1,17 +1,22 @@
 """Tries things out beside the memory that is relied on, and goes back."""
 
-from typing import TYPE_CHECKING
-
+from graphiti_pkm.capabilities.staging.tools import promote
 from graphiti_pkm.toolkit.capability import Capability
-from graphiti_pkm.toolkit.services import ServiceKey
+from graphiti_pkm.toolkit.tool import WRITES_IDEMPOTENT, ToolSpec
 
-if TYPE_CHECKING:
-    from graphiti_pkm.capabilities.staging.comparing import GroupComparing
-    from graphiti_pkm.capabilities.staging.migrating import Migrating
-    from graphiti_pkm.capabilities.staging.snapshots import Snapshots
-
-SNAPSHOTS: ServiceKey["Snapshots"] = ServiceKey("snapshots")
-MIGRATING: ServiceKey["Migrating"] = ServiceKey("migrating")
-COMPARING: ServiceKey["GroupComparing"] = ServiceKey("group_comparing")
-
-CAPABILITY = Capability(name="staging", assembly="graphiti_pkm.capabilities.staging.assembly")
+CAPABILITY = Capability(
+    name="staging",
+    assembly="graphiti_pkm.capabilities.staging.assembly",
+    tools={
+        "curation": (
+            ToolSpec(
+                promote,
+                "Promote",
+                WRITES_IDEMPOTENT,
+                failure="Not promoted: ",
+                permitted_to="curator",
+                shown_by="search_nodes",
+            ),
+        ),
+    },
+)

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from graphiti_pkm.capabilities.curation.ports import GraphCuration
 from graphiti_pkm.capabilities.projects.ports import GraphProjects
+from graphiti_pkm.capabilities.staging.models import ApprovedEntity, Issue
 from graphiti_pkm.capabilities.staging.renaming import Renaming
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.relation_kinds import has_single_target
@@ -87,7 +88,7 @@ class Copying:
         self._curation, self._projects = stored
         self.source, self.target = groups
         self._caller = caller
-        self._writes = writes
+        self.writes = writes
         self._renaming = Renaming(self.target)
         self.entities: dict[str, str] = {}
         """By the uuid there: the uuid here; as the others."""
@@ -98,6 +99,8 @@ class Copying:
         """Entities of the target that were there already, with facts of their own."""
         self.copied, self.known, self.joined = Counts(), Counts(), Counts()
         self.left, self.held_back, self.conflicts = Found(), Found(), Found()
+        self.issues: list[Issue] = []
+        self.approved: list[ApprovedEntity] = []
 
     async def begin(self) -> None:
         """Read what earlier runs copied."""
@@ -387,14 +390,8 @@ class Copying:
 
     async def facts_of(self, uuid: str) -> AsyncIterator[list[Fact]]:
         """Pages of the facts of an entity of the source."""
-        after = None
-        wanted = FactFilter(group_ids=(self.source,), now=self._context.now())
-        while True:
-            page = await self._graph.facts.connections(uuid, wanted, Window(limit=PAGE, after=after))
-            yield list(page.facts)
-            if len(page.facts) < PAGE:
-                return
-            after = page.keys[-1]
+        async for page in facts_of(self._context, self.source, uuid):
+            yield page
 
     async def all_facts(self) -> AsyncIterator[list[Fact]]:
         """Pages of all facts of the source."""
@@ -434,10 +431,22 @@ class Copying:
 
     async def _commit(self, intent: WriteIntent, renamed: Mapping[str, str]) -> None:
         """Write it with the vectors that the originals have."""
-        if not self._writes:
+        if not self.writes:
             return
         vectors = await self._graph.embeddings.vectors_of(list(renamed), [self.source])
         await self._committer.commit(intent, {renamed[uuid]: vector for uuid, vector in vectors.items()})
+
+
+async def facts_of(context: Context, stored: str, uuid: str) -> AsyncIterator[list[Fact]]:
+    """Pages of the facts of an entity."""
+    after = None
+    wanted = FactFilter(group_ids=(stored,), now=context.now())
+    while True:
+        page = await context.graph.facts.connections(uuid, wanted, Window(limit=PAGE, after=after))
+        yield list(page.facts)
+        if len(page.facts) < PAGE:
+            return
+        after = page.keys[-1]
 
 
 def _same_type(one: Entity, other: Entity) -> bool:

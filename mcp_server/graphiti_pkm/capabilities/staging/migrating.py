@@ -6,10 +6,13 @@ from collections.abc import AsyncIterator, Sequence
 from uuid import uuid4
 
 from graphiti_pkm.capabilities.curation.ports import GraphCuration
+from graphiti_pkm.capabilities.curation.similar import Similar
 from graphiti_pkm.capabilities.projects.ports import GraphProjects
+from graphiti_pkm.capabilities.staging.checking import PromotionCheck
 from graphiti_pkm.capabilities.staging.comparing import GroupComparing
-from graphiti_pkm.capabilities.staging.copying import PAGE, Copying, Counts
-from graphiti_pkm.capabilities.staging.models import MigrationReport
+from graphiti_pkm.capabilities.staging.copying import PAGE, Copying, Counts, facts_of
+from graphiti_pkm.capabilities.staging.models import ApprovedEntity, MigrationReport, PromoteResponse
+from graphiti_pkm.capabilities.staging.requests import Promote
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.history import change_of
 from graphiti_pkm.core.identity.groups import Groups
@@ -19,12 +22,15 @@ from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.record import Record
 from graphiti_pkm.core.model.records import Deletions, Entity, Episode, Fact, WriteIntent, WriteKind
-from graphiti_pkm.core.reading.views import size_in_words
+from graphiti_pkm.core.model.targets import group_of_target
+from graphiti_pkm.core.reading.views import clipped, size_in_words
 from graphiti_pkm.errors import DamagedStore, InvalidInput, NotFound, PermissionDenied, PkmError
 from graphiti_pkm.storage.commit import Committer
 
-_LOW = 0.5
+_LISTED = 200
+_NAME = 200
 _MOST_CONCEPTS = 1_000
+MOST_HOPS = 2
 _MENTIONED = 10_000
 
 
@@ -35,6 +41,8 @@ class Migration(Record):
     target: str
     concepts: tuple[str, ...] = ()
     """Names or uuids of entities; empty: all."""
+    hops: int = 0
+    """How far from the concepts their cluster reaches, over facts; 2 at most."""
     has_facts: bool = False
     has_episodes: bool = False
     """With the episodes that tell the facts, and those that mention the entities."""
@@ -63,6 +71,7 @@ class Migrating:
         self._committer = committer
         self._comparing = comparing
         self._stored = stored
+        self._check = PromotionCheck(context, committer, stored[0], Similar(context, groups, stored[0], committer))
 
     async def migrate(self, caller: Caller, wanted: Migration) -> MigrationReport:
         """Copy, compare, and if it is a move, remove from the source. Repeating it ends what was interrupted.
@@ -86,7 +95,7 @@ class Migrating:
             copying = Copying(self._context, self._committer, self._stored, groups, caller, writes=wanted.writes)
             verified, removed, kept = None, Counts(), 0
             try:
-                await self._copy(copying, wanted, chosen)
+                await self._copy(copying, wanted, chosen, caller)
                 if wanted.writes:
                     verified = await self._verify(copying)
             except PkmError as error:
@@ -103,6 +112,38 @@ class Migrating:
                         "it. Repeat the command to go on."
                     ) from error
         return _report(wanted, copying, removed, kept, verified)
+
+    async def promote(self, caller: Caller, request: Promote) -> PromoteResponse:
+        """Take some entities over from staging, as the command does. Raises as ``migrate``."""
+        name = self._groups.public(self._groups.one(caller, request.group_id))
+        report = await self.migrate(
+            caller,
+            Migration(
+                source=group_of_target(name, request.source),
+                target=group_of_target(name, request.target),
+                concepts=tuple(request.entity_uuids),
+                has_facts=request.include_facts,
+                has_episodes=request.include_sources,
+                is_checked=True,
+                writes=not request.dry_run,
+            ),
+        )
+        given = report.model_dump(include=PromoteResponse.model_fields.keys() - {"approved", "issues"})
+        return PromoteResponse.model_validate(
+            {
+                **given,
+                "approved": [{"entity_uuid": one.uuid, "name": clipped(one.name, _NAME)} for one in report.approved],
+                "issues": [
+                    {
+                        "kind": one.kind,
+                        "entity_uuid": one.uuid,
+                        "name": clipped(one.name, _NAME),
+                        "detail": clipped(one.detail, _NAME),
+                    }
+                    for one in report.issues
+                ],
+            }
+        )
 
     # What is chosen
 
@@ -123,7 +164,28 @@ class Migrating:
                 uuids.append(uuid)
         if unknown:
             raise InvalidInput(f"{wanted.source} has no entity {', '.join(map(repr, unknown))}. Nothing was done.")
-        return list(dict.fromkeys(uuids))
+        return await self._cluster(stored, list(dict.fromkeys(uuids)), wanted.hops)
+
+    async def _cluster(self, stored: str, uuids: list[str], hops: int) -> list[str]:
+        """The concepts with what facts join them to, that far. Raises InvalidInput if that is too much."""
+        if not 0 <= hops <= MOST_HOPS:
+            raise InvalidInput(f"A cluster reaches 0 to {MOST_HOPS} hops. Nothing was done.")
+        cluster = dict.fromkeys(uuids)
+        edge = uuids
+        for _ in range(hops):
+            found: dict[str, None] = {}
+            for uuid in edge:
+                async for facts in facts_of(self._context, stored, uuid):
+                    ends = (end for one in facts if not one.voided for end in (one.source_uuid, one.target_uuid))
+                    found |= dict.fromkeys(end for end in ends if end not in cluster)
+                if len(cluster) + len(found) > _MOST_CONCEPTS:
+                    raise InvalidInput(
+                        f"The cluster has more than {_MOST_CONCEPTS:,} entities. Nothing was done; name fewer concepts "
+                        "or fewer hops."
+                    )
+            cluster |= found
+            edge = list(found)
+        return list(cluster)
 
     async def _by_uuid(self, stored: str, text: str) -> str | None:
         try:
@@ -145,30 +207,25 @@ class Migrating:
                 page = []
         yield page
 
-    async def _good(self, copying: Copying, entities: Sequence[Entity]) -> list[Entity]:
-        """Those without a reason to look at them first; the others are reported."""
-        uuids = [one.uuid for one in entities]
-        said = await self._stored[0].qualities(uuids, [copying.source])
-        support = await self._graph.records.entity_support(uuids)
-        good = []
+    async def _good(self, copying: Copying, entities: Sequence[Entity], caller: Caller) -> list[Entity]:
+        """Those without a reason to look at them first; the others are reported, and flagged if this is no preview."""
+        found = await self._check.issues(entities, copying.source, copying.target)
         for entity in entities:
-            quality = said.get(entity.uuid)
-            if quality is not None and quality.is_flagged:
-                copying.held_back.add(f"{entity.name}: flagged")
-            elif quality is not None and quality.confidence is not None and quality.confidence < _LOW:
-                copying.held_back.add(f"{entity.name}: confidence {quality.confidence:g}")
-            elif support.get(entity.uuid, (0, 0)) == (0, 0):
-                copying.held_back.add(f"{entity.name}: nothing mentions it")
-            else:
-                good.append(entity)
+            if issues := found[entity.uuid]:
+                copying.held_back.add(f"{entity.name}: {issues[0].detail}")
+                copying.issues += issues
+        good = [one for one in entities if not found[one.uuid]]
+        copying.approved += [ApprovedEntity(uuid=one.uuid, name=one.name) for one in good]
+        if copying.writes:
+            await self._check.flag(caller, [issue for one in found.values() for issue in one], copying.source)
         return good
 
     # Copying
 
-    async def _copy(self, copying: Copying, wanted: Migration, chosen: Sequence[str] | None) -> None:
+    async def _copy(self, copying: Copying, wanted: Migration, chosen: Sequence[str] | None, caller: Caller) -> None:
         await copying.begin()
         async for page in self._pages(copying.source, chosen):
-            entities = await self._good(copying, page) if wanted.is_checked else page
+            entities = await self._good(copying, page, caller) if wanted.is_checked else page
             if entities:
                 await copying.copy_entities(entities)
         if wanted.has_episodes:
@@ -341,6 +398,10 @@ def _report(wanted: Migration, copying: Copying, removed: Counts, kept: int, ver
         left_total=copying.left.total,
         held_back=tuple(copying.held_back.lines),
         held_back_total=copying.held_back.total,
+        issues=tuple(copying.issues[:_LISTED]),
+        issues_total=len(copying.issues),
+        approved=tuple(copying.approved[:_LISTED]),
+        approved_total=len(copying.approved),
         conflicts=tuple(copying.conflicts.lines),
         kept=kept,
         verified=verified,

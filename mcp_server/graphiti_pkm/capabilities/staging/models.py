@@ -1,5 +1,8 @@
 """What the commands of this capability answer; they print it as JSON or in words."""
 
+from typing import Literal
+
+from graphiti_pkm.core.model.answers import Answer
 from graphiti_pkm.core.model.queries import GroupSize
 from graphiti_pkm.core.model.record import Record
 
@@ -62,6 +65,25 @@ class RollbackReport(StateReport):
     """What was forgotten or deleted for good since, which nothing brings back."""
 
 
+IssueKind = Literal["flagged", "low_confidence", "orphan", "duplicate"]
+
+
+class Issue(Record):
+    """A reason to look at an entity before it is promoted."""
+
+    kind: IssueKind
+    uuid: str
+    name: str
+    detail: str
+
+
+class ApprovedEntity(Record):
+    """An entity without such a reason."""
+
+    uuid: str
+    name: str
+
+
 class MigrationReport(Record):
     """Of ``migrate`` and ``promote``: what came into a group, and what stayed away."""
 
@@ -83,6 +105,12 @@ class MigrationReport(Record):
     held_back: tuple[str, ...] = ()
     """Entities that are not taken over, and why, at most 20; ``held_back_total`` counts all."""
     held_back_total: int = 0
+    issues: tuple[Issue, ...] = ()
+    """Of ``promote``: why entities are held back, at most 200; ``issues_total`` counts all. They get a flag."""
+    issues_total: int = 0
+    approved: tuple[ApprovedEntity, ...] = ()
+    """Of ``promote``: those without an issue, at most 200; ``approved_total`` counts all."""
+    approved_total: int = 0
     conflicts: tuple[str, ...] = ()
     """Two facts that now hold although one of them should have ended, at most 20. Nothing was ended."""
     kept: int = 0
@@ -127,3 +155,46 @@ class DiffReport(Record):
     only_target: Side
     entities_in_both: int
     facts_in_both: int
+
+
+class Sizes(Answer):
+    episodes: int
+    entities: int
+    facts: int
+
+
+class IssueView(Answer):
+    kind: IssueKind
+    entity_uuid: str
+    name: str
+    detail: str
+
+
+class ApprovedView(Answer):
+    entity_uuid: str
+    name: str
+    approved: bool = True
+
+
+class PromoteResponse(Answer):
+    message: str
+    done: bool
+    """False: nothing was changed, since dry_run was not false."""
+    source: str
+    target: str
+    approved: list[ApprovedView]
+    """What is, or would be, taken over."""
+    issues: list[IssueView]
+    """Why others are held back; once dry_run is false they are flagged for review."""
+    copied: Sizes
+    known: Sizes
+    """What an earlier call had copied."""
+    joined: Sizes
+    """What the target had already: entities by name and type, facts by what they say."""
+    left: list[str]
+    """Facts whose other end is not in the target; at most 20."""
+    left_total: int
+    held_back: list[str]
+    """With those of another type in the target; at most 20."""
+    conflicts: list[str]
+    """Two facts that now hold although one of them should have ended; at most 20."""

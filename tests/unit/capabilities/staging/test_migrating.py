@@ -8,6 +8,7 @@ from tests.worlds.staging_world import StagingWorld
 
 from graphiti_pkm.capabilities.curation.requests import FlagForReview, SetConfidence
 from graphiti_pkm.capabilities.history.requests import RetireFact
+from graphiti_pkm.capabilities.staging.requests import Promote
 from graphiti_pkm.core.model.access import LOCAL, Caller
 from graphiti_pkm.core.model.records import Entity
 from graphiti_pkm.errors import DamagedStore, InvalidInput, NotAllowed, PermissionDenied, Unavailable
@@ -272,6 +273,101 @@ async def test_promotion_leaves_what_is_flagged_unsure_or_alone(world: StagingWo
     assert set(done.held_back) == {"Ben: flagged", "Chess: confidence 0.2"}
     assert world.said() == ["Anna LIVES_IN Rome", "Tom KNOWS Eva"]
     assert set(done.left) == {"Anna knows Ben.", "Ben likes Chess.", "Anna likes Chess."}
+
+
+async def test_what_waits_for_a_look_is_listed_by_kind_and_flagged_and_the_rest_is_approved(
+    world: StagingWorld,
+) -> None:
+    await world.tell("No names.", entities=[{"name": "Zoe"}], group_id=STAGING)
+    await world.note("Ben Bernd plays Go.", "Ben Bernd", "PLAYS", "Go", group_id=STAGING)
+    await world.note("Bernd Ben plays.", "Bernd Ben", "PLAYS", "Go", group_id=STAGING)
+    await world.note("Chess Club has rooms.", "Chess Club", "HAS", "rooms", group_id=STAGING)
+    await world.note("Club Chess has rooms.", "Club Chess", "HAS", "rooms")
+    db, zoe = world.graph.tables, entity(world, "Zoe", STAGING).uuid
+    db.mentions = {pair: one for pair, one in db.mentions.items() if zoe not in pair}
+    ben, chess = (entity(world, name, STAGING).uuid for name in ("Ben", "Chess"))
+    await world.reviews.flag_for_review(LOCAL, FlagForReview(entity_uuid=ben, reason="Who?"))
+    world.clock.advance(seconds=1)
+    await world.reviews.set_confidence(LOCAL, SetConfidence(entity_uuid=chess, confidence=0.2, reason="Hm."))
+    before, rows = world.state(STAGING), len(world.journal.table)
+    preview = await world.migrate(is_checked=True, writes=False)
+    assert (world.state(STAGING), len(world.journal.table)) == (before, rows)
+    done = await world.migrate(is_checked=True)
+    assert (preview.issues, preview.approved) == (done.issues, done.approved)
+    assert {(one.kind, one.name) for one in done.issues} == {
+        ("flagged", "Ben"),
+        ("low_confidence", "Chess"),
+        ("orphan", "Zoe"),
+        ("duplicate", "Ben Bernd"),
+        ("duplicate", "Bernd Ben"),
+        ("duplicate", "Chess Club"),
+    }
+    assert {one.uuid for one in done.issues} <= {uuid for uuid, one in db.qualities.items() if one.is_flagged}
+    assert db.qualities[ben].flag_reason == "Who?"
+    assert [one.name for one in done.approved] == ["Anna", "Go", "Rome", "rooms"]
+    assert (done.issues_total, done.approved_total) == (6, 4)
+
+
+async def test_without_a_model_nothing_is_called_a_duplicate(world: StagingWorld) -> None:
+    await world.note("Ben Bernd plays Go.", "Ben Bernd", "PLAYS", "Go", group_id=STAGING)
+    await world.note("Bernd Ben plays.", "Bernd Ben", "PLAYS", "Go", group_id=STAGING)
+    world.embedder.is_available = False
+    assert (await world.migrate(is_checked=True)).issues == ()
+
+
+async def test_the_tool_takes_over_what_the_command_does_and_only_if_it_is_no_dry_run(world: StagingWorld) -> None:
+    uuids = [entity(world, name, STAGING).uuid for name in ("Ben", "Chess")]
+    before, rows = world.state(), len(world.journal.table)
+    asked = {"entity_uuids": [uuid[:8] for uuid in uuids], "include_facts": True, "include_sources": True}
+    preview = await world.migrating.promote(LOCAL, Promote.model_validate(asked))
+    assert (preview.done, world.state(), len(world.journal.table)) == (False, before, rows)
+    given = {**asked, "dry_run": False, "from": "staging", "to": "production"}
+    done = await world.migrating.promote(LOCAL, Promote.model_validate(given))
+    assert (done.done, done.copied, preview.copied) == (True, preview.copied, done.copied)
+    assert [(one.entity_uuid, one.approved) for one in done.approved] == [(uuid, True) for uuid in uuids]
+    assert "Ben LIKES Chess" in world.said()
+    assert (set(done.left), done.left_total) == ({"Anna knows Ben.", "Anna likes Chess."}, 2)
+    again = await world.migrating.promote(LOCAL, Promote.model_validate(given))
+    assert (again.copied.facts, again.known.facts, again.copied.entities) == (0, 1, 0)
+
+
+async def test_without_the_flags_the_tool_takes_the_entities_alone(world: StagingWorld) -> None:
+    ben = entity(world, "Ben", STAGING).uuid
+    done = await world.migrating.promote(LOCAL, Promote(entity_uuids=[ben], dry_run=False))
+    assert (done.copied.entities, done.copied.facts, done.copied.episodes) == (1, 0, 0)
+
+
+async def test_the_tool_refuses_what_the_command_refuses(world: StagingWorld) -> None:
+    before, rows = world.state(), len(world.journal.table)
+    ben, here = entity(world, "Ben", STAGING).uuid, entity(world, "Eva", "default").uuid
+    nobody = "11111111-1111-4111-8111-111111111111"
+    for uuid in (here, nobody):
+        with pytest.raises(InvalidInput, match=f"has no entity '{uuid}'"):
+            await world.migrating.promote(LOCAL, Promote(entity_uuids=[ben, uuid], dry_run=False))
+    with pytest.raises(InvalidInput, match="are the same"):
+        await world.migrating.promote(LOCAL, Promote(entity_uuids=[ben], target="staging"))
+    with pytest.raises(InvalidInput, match="is staging or an archive itself"):
+        await world.migrating.promote(LOCAL, Promote(entity_uuids=[ben], group_id=STAGING))
+    with pytest.raises(PermissionDenied):
+        await world.migrating.promote(Caller(tier="librarian"), Promote(entity_uuids=[ben], dry_run=False))
+    with pytest.raises(NotAllowed):
+        await world.migrating.promote(Caller(groups=("default",)), Promote(entity_uuids=[ben], dry_run=False))
+    assert (world.state(), len(world.journal.table)) == (before, rows)
+
+
+@pytest.mark.parametrize(("hops", "names"), [(0, {"Eva"}), (1, {"Eva", "Max"}), (2, {"Eva", "Max", "Ben"})])
+async def test_a_cluster_is_copied_as_far_as_asked_and_the_source_stays(
+    world: StagingWorld, hops: int, names: set[str]
+) -> None:
+    await world.note("Eva knows Max.", "Eva", "KNOWS", "Max", group_id=STAGING)
+    await world.note("Ben knows Max.", "Ben", "KNOWS", "Max", group_id=STAGING)
+    before = world.state(STAGING)
+    done = await world.migrate("Eva", hops=hops, target="default_archive")
+    there = {one.name for one in world.graph.tables.entities.values() if one.group_id == "default_archive"}
+    assert (there, done.copied.entities) == (names, len(names))
+    assert world.state(STAGING) == before
+    with pytest.raises(InvalidInput, match="0 to 2 hops"):
+        await world.migrate("Eva", hops=3)
 
 
 async def test_reviews_come_along(world: StagingWorld) -> None:
