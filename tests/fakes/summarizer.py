@@ -46,6 +46,10 @@ class FakeSummarizer:
         names = ", ".join(one.name for one in members)
         return CommunityText(name=f"About {names}", summary=await self._asked(names, ledger))
 
+    async def explain(self, pairs: Sequence[tuple[Member, Member]], ledger: ModelLedger) -> list[str]:
+        said = [f"{one.name} may be {other.name}." for one, other in pairs]
+        return (await self._asked("\n".join(said), ledger)).split("\n")
+
     async def _asked(self, text: str, ledger: ModelLedger) -> str:
         if (kept := await ledger.recorded(text)) is not None:
             return kept

@@ -19,7 +19,7 @@ from graphiti_pkm.capabilities.history.assembly import CHANGE_LISTS
 from graphiti_pkm.capabilities.history.changes import Changes
 from graphiti_pkm.capabilities.history.retiring import Retiring
 from graphiti_pkm.capabilities.history.updating import Updating
-from graphiti_pkm.capabilities.search.assembly import NEIGHBOURS
+from graphiti_pkm.capabilities.search.assembly import FLAGS, NEIGHBOURS
 from graphiti_pkm.capabilities.search.episodes import EpisodeSearch
 from graphiti_pkm.capabilities.search.service import Searching
 from graphiti_pkm.capabilities.status.service import Status
@@ -57,7 +57,7 @@ class World:
         self.exploring = Exploring(context, self.groups)
         neighbours = self.graph.part(NEIGHBOURS)
         walks, lists = self.graph.part(WALKS_PART), self.graph.part(CHANGE_LISTS)
-        self.searching = Searching(context, self.groups, neighbours)
+        self.searching = Searching(context, self.groups, neighbours, self.graph.part(FLAGS))
         self.episode_search = EpisodeSearch(context, self.groups, neighbours)
         self.sources = Sources(context, self.groups, walks)
         self.paths = Paths(context, self.groups, walks)

@@ -7,7 +7,7 @@ from tests.worlds.writing_world import WritingWorld
 from graphiti_pkm.capabilities.explore.requests import GetEntityConnections
 from graphiti_pkm.capabilities.explore.service import Exploring
 from graphiti_pkm.capabilities.history.requests import UpdateEntity
-from graphiti_pkm.capabilities.search.assembly import NEIGHBOURS
+from graphiti_pkm.capabilities.search.assembly import FLAGS, NEIGHBOURS
 from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts, SearchNodes
 from graphiti_pkm.capabilities.search.service import Searching
 from graphiti_pkm.core.identity.groups import Groups
@@ -21,7 +21,7 @@ class ToldWorld(WritingWorld):
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
         groups = Groups(self.graph, self.context.settings)
-        self.searching = Searching(self.context, groups, self.graph.part(NEIGHBOURS))
+        self.searching = Searching(self.context, groups, self.graph.part(NEIGHBOURS), self.graph.part(FLAGS))
         self.exploring = Exploring(self.context, groups)
 
     async def facts_found(self, query: str | None = None, **given: Any) -> FactSearchResponse:

@@ -34,6 +34,9 @@ class GraphitiSummarizer:
     async def describe(self, members: Sequence[Member], ledger: ModelLedger) -> CommunityText:
         return await self._asked(ledger, lambda run: run.describe(members))
 
+    async def explain(self, pairs: Sequence[tuple[Member, Member]], ledger: ModelLedger) -> list[str]:
+        return await self._asked(ledger, lambda run: run.explain(pairs))
+
     async def _asked(self, ledger: ModelLedger, ask: Callable[[Any], Awaitable[T]]) -> T:
         module: Any = await asyncio.to_thread(importlib.import_module, "graphiti_pkm.graphiti_adapter.summary_run")
         async with model_of_job(self._language_model, ledger) as model:

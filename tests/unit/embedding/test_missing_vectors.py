@@ -3,7 +3,7 @@
 import pytest
 from tests.worlds.writing_world import WritingWorld
 
-from graphiti_pkm.capabilities.search.assembly import NEIGHBOURS
+from graphiti_pkm.capabilities.search.assembly import FLAGS, NEIGHBOURS
 from graphiti_pkm.capabilities.search.requests import SearchNodes
 from graphiti_pkm.capabilities.search.service import Searching
 from graphiti_pkm.core.identity.groups import Groups
@@ -159,7 +159,9 @@ async def test_a_server_of_another_model_searches_by_words_and_says_why(world: W
     with pytest.raises(Unavailable, match="reembed"):
         await embedder.embed(["tea"])
     context = type(world.context)(**{**vars(world.context), "embedder": embedder})
-    searching = Searching(context, Groups(world.graph, context.settings), world.graph.part(NEIGHBOURS))
+    searching = Searching(
+        context, Groups(world.graph, context.settings), world.graph.part(NEIGHBOURS), world.graph.part(FLAGS)
+    )
     found = await searching.search_nodes(LOCAL, SearchNodes(query="Sarah"))
     assert [node.name for node in found.nodes] == ["Sarah"]
     assert "full text only" in str(found.scope)

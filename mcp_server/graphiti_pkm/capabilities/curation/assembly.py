@@ -3,6 +3,7 @@
 from graphiti_pkm.capabilities.curation import tools
 from graphiti_pkm.capabilities.curation.capability import CHECKS
 from graphiti_pkm.capabilities.curation.checks import Checks
+from graphiti_pkm.capabilities.curation.explaining import Explaining
 from graphiti_pkm.capabilities.curation.fitness import FitnessTools
 from graphiti_pkm.capabilities.curation.merging import Merging
 from graphiti_pkm.capabilities.curation.ports import GraphCuration, GraphMerging
@@ -27,7 +28,9 @@ def build(kernel: Kernel) -> Built:
     """Build the services under the keys that the tools use."""
     stored = kernel.parts.part(CURATION)
     merges = kernel.parts.part(MERGING)
-    similar = Similar(kernel.context, kernel.groups, stored, kernel.committer)
+    model = kernel.model
+    explaining = None if model is None else Explaining(kernel.context, kernel.extractions, model.summarizer)
+    similar = Similar(kernel.context, kernel.groups, stored, kernel.committer, explaining)
     merging = Merging(kernel.context, kernel.groups, stored, merges, kernel.committer)
     unmerging = Unmerging(kernel.context, kernel.groups, stored, merges, kernel.committer, merging)
     return Built(

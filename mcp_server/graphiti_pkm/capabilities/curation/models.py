@@ -111,6 +111,8 @@ class SimilarPair(Answer):
     """Raw cosine of names and summaries."""
     one: SimilarEntity
     other: SimilarEntity
+    explanation: str | None = None
+    """What the model says, if it was asked; kept nowhere."""
 
 
 class SimilarResponse(Answer):

@@ -81,6 +81,10 @@ class FlagSimilarEntities(Request):
     limit: Annotated[int, Field(ge=1, le=paging.FLAGGED.maximum, description="pairs"), PER_PAGE] = (
         paging.FLAGGED.default
     )
+    explain: Annotated[
+        bool,
+        Field(description="let the configured model say of 20 pairs what speaks for and against; it decides nothing"),
+    ] = False
     group_id: GroupId = None
     cursor: Cursor = None
 

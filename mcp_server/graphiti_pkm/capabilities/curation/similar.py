@@ -5,6 +5,7 @@ import operator
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from graphiti_pkm.capabilities.curation.explaining import Explaining
 from graphiti_pkm.capabilities.curation.models import SimilarEntity, SimilarPair, SimilarResponse
 from graphiti_pkm.capabilities.curation.ports import GraphCuration
 from graphiti_pkm.capabilities.curation.requests import FlagSimilarEntities
@@ -21,7 +22,7 @@ from graphiti_pkm.core.reading.paging import Key
 from graphiti_pkm.core.reading.reader import Reader, Start
 from graphiti_pkm.core.reading.views import clipped
 from graphiti_pkm.core.waiting import in_thread
-from graphiti_pkm.errors import InvalidInput, Unavailable
+from graphiti_pkm.errors import InvalidInput, ModelError, Unavailable
 from graphiti_pkm.storage.commit import Committer
 
 REASON = "May be the same as another entity."
@@ -51,10 +52,19 @@ class Pair:
 class Similar(Reader):
     """Compares names and summaries by meaning."""
 
-    def __init__(self, context: Context, groups: Groups, stored: GraphCuration, committer: Committer) -> None:
+    def __init__(
+        self,
+        context: Context,
+        groups: Groups,
+        stored: GraphCuration,
+        committer: Committer,
+        explaining: Explaining | None = None,
+    ) -> None:
+        """``explaining``: None without a model."""
         super().__init__(context, groups)
         self._stored = stored
         self._committer = committer
+        self._explaining = explaining
 
     async def flag_similar_entities(self, caller: Caller, request: FlagSimilarEntities) -> SimilarResponse:
         """Compare one entity, or the next of a group, with those that have near names, and flag the pairs.
@@ -64,6 +74,8 @@ class Similar(Reader):
             Unavailable: there is no embedding model that answers; nothing was changed.
         """
         caller.must_write("Nothing was changed.")
+        if request.explain and self._explaining is None:
+            raise InvalidInput("explain needs a model, and none is configured (llm_model). Nothing was changed.")
         if request.entity_uuid is not None:
             return await self._of_one(caller, request, request.entity_uuid)
         group = self._groups.one(caller, request.group_id)
@@ -80,9 +92,8 @@ class Similar(Reader):
                 if len(pairs) >= request.limit:
                     more = more or entity is not batch[-1]
                     break
-        return await self._flagged(
-            caller, list(pairs.values())[: request.limit], group, (examined, total), start, key if more else None
-        )
+        some = list(pairs.values())[: request.limit]
+        return await self._flagged(caller, request, some, (examined, total), start, group, key if more else None)
 
     async def of_group(self, group: str, threshold: float) -> AsyncIterator[list[Pair]]:
         """All pairs of a stored group, in parts; each from both of its ends. Raises Unavailable."""
@@ -104,7 +115,7 @@ class Similar(Reader):
         group = anchor.entity.group_id
         start = self._start(caller, request, None, group_id=group)
         (near,) = await self._near([anchor.entity], group, request.threshold, _NEAREST_OF_ONE)
-        return await self._flagged(caller, near[: request.limit], group, (1, 1), start, None)
+        return await self._flagged(caller, request, near[: request.limit], (1, 1), start, group)
 
     async def pairs(
         self, entities: Sequence[Entity], group: str, within: str, threshold: float, limit: int
@@ -163,21 +174,28 @@ class Similar(Reader):
     async def _flagged(
         self,
         caller: Caller,
+        request: FlagSimilarEntities,
         pairs: Sequence[Pair],
-        group: str,
         examined: tuple[int, int],
         start: Start,
-        key: Key | None,
+        group: str,
+        key: Key | None = None,
     ) -> SimilarResponse:
+        said, unsaid = await self._explained(pairs) if request.explain else ([], "")
         flagged = await self._flag(caller, pairs, group) if pairs else set()
         cursor = await self._next(start, key, [group])
         seen, total = examined
         return SimilarResponse(
             message=f"{len(pairs)} pair(s) among {seen} of {total} examined; {len(flagged)} newly flagged entities."
-            f"{' Repeat with next_cursor for the others.' if cursor else ''}",
+            f"{' Repeat with next_cursor for the others.' if cursor else ''}{unsaid}",
             pairs=[
-                SimilarPair(similarity=round(pair.similarity, DECIMALS), one=_shown(pair.one), other=_shown(pair.other))
-                for pair in pairs
+                SimilarPair(
+                    similarity=round(pair.similarity, DECIMALS),
+                    one=_shown(pair.one),
+                    other=_shown(pair.other),
+                    explanation=said[place] or None if place < len(said) else None,
+                )
+                for place, pair in enumerate(pairs)
             ],
             examined=seen,
             entities_total=total,
@@ -185,6 +203,15 @@ class Similar(Reader):
             next_cursor=cursor,
             group_id=self._groups.public(group),
         )
+
+    async def _explained(self, pairs: Sequence[Pair]) -> tuple[list[str], str]:
+        """What a model says of the first pairs, and why not if it does not; the flags do not depend on it."""
+        if self._explaining is None:
+            return [], ""
+        try:
+            return await self._explaining.explain([(pair.one, pair.other) for pair in pairs]), ""
+        except ModelError as error:
+            return [], f" Not explained: {error.message}"
 
     async def _flag(self, caller: Caller, pairs: Sequence[Pair], group: str) -> set[str]:
         """Flag both of each pair in one write; returns those that had no flag. An earlier reason stays."""

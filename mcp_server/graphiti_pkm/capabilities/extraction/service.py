@@ -102,12 +102,7 @@ class Extracting:
         self._without_directory = settings.without_directory
         """A job's owner reads why it waits."""
         self._parallel = settings.extraction_parallel
-        self._budget = Budget(
-            calls_per_day=settings.llm_calls_per_day,
-            tokens_per_day=settings.llm_tokens_per_day,
-            calls_per_episode=settings.llm_calls_per_episode,
-            tokens_per_episode=settings.llm_tokens_per_episode,
-        )
+        self._budget = Budget.of(settings)
         self._queue = queue
         self._extractor = extractor
         self._writing = writing

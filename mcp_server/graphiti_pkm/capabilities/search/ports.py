@@ -1,11 +1,20 @@
 """What only this capability asks of the storage."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from graphiti_pkm.core.model.places import Place, Steps, Stretch
 from graphiti_pkm.core.model.queries import EpisodeFilter
+from graphiti_pkm.core.model.records import Quality
+
+
+class GraphFlags(Protocol):
+    """What librarians said of entities."""
+
+    async def qualities(self, entity_uuids: Sequence[str], group_ids: Sequence[str]) -> Mapping[str, Quality]:
+        """What is said of these entities; those of which nothing is said are left out."""
+        ...
 
 
 class GraphNeighbours(Protocol):

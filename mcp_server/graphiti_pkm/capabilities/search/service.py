@@ -6,7 +6,7 @@ from datetime import datetime
 
 from graphiti_pkm.capabilities.search.facts import FactSearch, labels_of
 from graphiti_pkm.capabilities.search.people import People
-from graphiti_pkm.capabilities.search.ports import GraphNeighbours
+from graphiti_pkm.capabilities.search.ports import GraphFlags, GraphNeighbours
 from graphiti_pkm.capabilities.search.requests import SearchNodes
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.observations import OBSERVATION, is_observation
@@ -14,7 +14,7 @@ from graphiti_pkm.core.facts.roles import role_of
 from graphiti_pkm.core.facts.statuses import class_of_status, keys_of_class, status_key
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
-from graphiti_pkm.core.model.answers import NodeSearchResponse
+from graphiti_pkm.core.model.answers import NodeSearchResponse, NodeView
 from graphiti_pkm.core.model.fitness import NO_FITNESS, Fitness
 from graphiti_pkm.core.model.names import normalise_name, search_terms
 from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
@@ -36,8 +36,12 @@ _NAME_CHARS = 200
 class Searching(FactSearch):
     """``search_nodes`` and ``search_memory_facts``."""
 
-    def __init__(self, context: Context, groups: Groups, neighbours: GraphNeighbours) -> None:
+    def __init__(
+        self, context: Context, groups: Groups, neighbours: GraphNeighbours, flags: GraphFlags | None = None
+    ) -> None:
+        """``flags``: None shows none."""
         super().__init__(context, groups, neighbours)
+        self._flags = flags
         self._people = People(context.graph, self._persons, self._views, context.settings.zone)
 
     async def search_nodes(self, caller: Caller, request: SearchNodes) -> NodeSearchResponse:
@@ -78,7 +82,7 @@ class Searching(FactSearch):
         entities = await self._graph.records.get_entities(uuids, groups)
         views = [
             view.model_copy(update={**page.shown(view.uuid), **_counted(fitness, view.uuid)})
-            for view in await self._node_views(entities, groups, self._context.now())
+            for view in await self._flagged_views(caller, entities, groups)
         ]
         kept = fit(item_sizes(views, groups), budget((NODES, limit)))
         if words is not None and words.vector is not None:
@@ -110,12 +114,24 @@ class Searching(FactSearch):
         found = await self._candidates.named([*names, *plain.values()], wanted) if names else {}
         return {name: found[name] or found.get(plain.get(name, name), []) for name in names}
 
+    async def _flagged_views(
+        self, caller: Caller, entities: Sequence[Entity], group_ids: Sequence[str]
+    ) -> list[NodeView]:
+        """With the reason of a flag, where the caller is a librarian: it may say more than others should see."""
+        views = await self._node_views(entities, group_ids, self._context.now())
+        open_to = [group for group in group_ids if self._groups.may(caller, group, "librarian")]
+        if self._flags is None or not open_to or not entities:
+            return views
+        said = await self._flags.qualities([one.uuid for one in entities], open_to)
+        reasons = {uuid: one.flag_reason for uuid, one in said.items() if one.is_flagged}
+        return [view.model_copy(update={"flagged": reasons.get(view.uuid)}) for view in views]
+
     async def _all_nodes(
         self, caller: Caller, request: SearchNodes, wanted: EntityFilter, start: Start
     ) -> NodeSearchResponse:
         limit = request.max_nodes
         found, total = await self._graph.records.entity_page(wanted, Window(limit=limit + 1, after=start.after))
-        views = await self._node_views(found[:limit], wanted.group_ids, self._context.now())
+        views = await self._flagged_views(caller, found[:limit], wanted.group_ids)
         kept = fit(item_sizes(views, wanted.group_ids), budget((NODES, limit)))
         last = found[kept - 1] if kept < len(found) else None
         message = f"Found {kept} of {total} node(s), by name" if kept else found_message("node", 0, total)

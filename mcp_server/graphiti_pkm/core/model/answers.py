@@ -152,6 +152,8 @@ class NodeView(Answer):
     """Its three newest current facts as sentences with dates, then two open plans; of a measure its newest readings."""
     ended_facts: int | None = None
     """How many of its facts have ended (20: or more), if none is current."""
+    flagged: str | None = None
+    """Why somebody should review it; in search_nodes, for librarians."""
     score: float | None = None
     boosted_score: float | None = None
     """The score by which it is ranked, if fitness boosts it."""

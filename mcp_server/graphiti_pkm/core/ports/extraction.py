@@ -7,13 +7,14 @@ hash of the request: a resumed job never pays twice.
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal, Protocol, Self
 
 from pydantic import Field
 
 from graphiti_pkm.core.model.job_records import ExtractJob, ExtractTask
 from graphiti_pkm.core.model.records import Record
 from graphiti_pkm.errors import BudgetSpent
+from graphiti_pkm.settings.loader import Settings
 
 ExtractionState = Literal["queued", "running", "done", "failed", "cancelled"]
 
@@ -44,6 +45,10 @@ class Usage(Record):
         )
 
 
+NO_JOB = 0
+"""For the ledger of a call that is answered at once."""
+
+
 class Budget(Record):
     """The spending limits; None is no limit. A day is in the zone of the setting ``timezone``."""
 
@@ -51,6 +56,16 @@ class Budget(Record):
     tokens_per_day: int | None = None
     calls_per_episode: int | None = None
     tokens_per_episode: int | None = None
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """The configured limits."""
+        return cls(
+            calls_per_day=settings.llm_calls_per_day,
+            tokens_per_day=settings.llm_tokens_per_day,
+            calls_per_episode=settings.llm_calls_per_episode,
+            tokens_per_episode=settings.llm_tokens_per_episode,
+        )
 
     def check(self, of_day: Usage, of_episode: Usage) -> None:
         """Check that another call may be made. Raises BudgetSpent."""
@@ -305,6 +320,6 @@ class ExtractionQueue(Protocol):
         """The kept answers and the budget of a job that this queue has claimed.
 
         It keeps answers as long as that claim holds. Calls allowed here and not recorded yet count as spent until
-        they are, or the claim ends.
+        they are, or the claim ends. For ``NO_JOB`` nothing is kept, and the cost counts for the day.
         """
         ...

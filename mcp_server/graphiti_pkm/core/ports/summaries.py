@@ -36,3 +36,7 @@ class Summarizer(Protocol):
     async def describe(self, members: Sequence[Member], ledger: ModelLedger) -> CommunityText:
         """Describe one community."""
         ...
+
+    async def explain(self, pairs: Sequence[tuple[Member, Member]], ledger: ModelLedger) -> list[str]:
+        """Of each pair in a sentence or two what speaks for and against both being the same; "" if nothing was said."""
+        ...

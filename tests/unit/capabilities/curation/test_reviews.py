@@ -1,6 +1,7 @@
 """Flags and confidence: a record beside an entity, in a write of its own."""
 
 import math
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -8,7 +9,11 @@ from tests.builders import new_uuid
 from tests.worlds.curation_world import CurationWorld
 
 from graphiti_pkm.capabilities.curation.requests import FlagForReview, SetConfidence
-from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.capabilities.search.assembly import FLAGS, NEIGHBOURS
+from graphiti_pkm.capabilities.search.requests import SearchNodes
+from graphiti_pkm.capabilities.search.service import Searching
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import Caller, SharedMemory
 from graphiti_pkm.core.model.records import Deletions, WriteIntent, WriteKind
 from graphiti_pkm.core.model.redaction import FORGOTTEN, redacted
 from graphiti_pkm.errors import InvalidCursor, InvalidInput, NotAllowed, NotFound
@@ -176,3 +181,28 @@ async def test_a_forgotten_word_leaves_no_reason_in_the_journal_and_a_gone_entit
     deleting = WriteIntent(**base, kind=WriteKind.FORGET, deletions=Deletions(entities=(uuid,)))
     left, _ = redacted(write, {}, deleting)
     assert left.qualities == ()
+
+
+async def test_a_search_shows_librarians_why_an_entity_is_flagged_and_others_nothing() -> None:
+    world = CurationWorld()
+    anna = Caller(principal="anna", tier="librarian")
+    await world.make("Tom", "Ann", caller=anna)
+    await world.flag("Tom", "Perhaps twice.", anna)
+    groups = Groups(world.graph, world.context.settings)
+    searching = Searching(world.context, groups, world.graph.part(NEIGHBOURS), world.graph.part(FLAGS))
+
+    async def shown(caller: Caller, **asked: Any) -> dict[str, str | None]:
+        answer = await searching.search_nodes(caller, SearchNodes(**asked))
+        return {one.name: one.flagged for one in answer.nodes}
+
+    for asked in ({"query": "Tom Ann"}, {"entity_types": ["Person"]}, {"names": ["Tom", "Ann"]}):
+        assert await shown(anna, **asked) == {"Tom": "Perhaps twice.", "Ann": None}
+        for tier in ("reader", "contributor"):
+            assert await shown(anna.model_copy(update={"tier": tier}), **asked) == {"Tom": None, "Ann": None}
+    member = Caller(principal="ben", shared=(SharedMemory(memory="anna", tier="contributor"),))
+    keeper = Caller(principal="ben", shared=(SharedMemory(memory="anna", tier="librarian"),))
+    shared = {"query": "Tom", "group_ids": ["anna/default"]}
+    assert (await shown(member, **shared))["Tom"] is None
+    assert (await shown(keeper, **shared))["Tom"] == "Perhaps twice."
+    await world.clear("Tom", caller=anna)
+    assert (await shown(anna, query="Tom"))["Tom"] is None

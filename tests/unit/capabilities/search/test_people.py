@@ -4,7 +4,7 @@ import pytest
 from tests.builders import at
 from tests.worlds.writing_world import WritingWorld
 
-from graphiti_pkm.capabilities.search.assembly import NEIGHBOURS
+from graphiti_pkm.capabilities.search.assembly import FLAGS, NEIGHBOURS
 from graphiti_pkm.capabilities.search.requests import SearchNodes
 from graphiti_pkm.capabilities.search.service import Searching
 from graphiti_pkm.core.identity.groups import Groups
@@ -34,7 +34,7 @@ async def world() -> WritingWorld:
 
 async def asked(world: WritingWorld, *names: str) -> NodeSearchResponse:
     groups = Groups(world.graph, world.context.settings)
-    searching = Searching(world.context, groups, world.graph.part(NEIGHBOURS))
+    searching = Searching(world.context, groups, world.graph.part(NEIGHBOURS), world.graph.part(FLAGS))
     return await searching.search_nodes(LOCAL, SearchNodes(names=list(names)))
 
 
