@@ -16,6 +16,7 @@ from graphiti_pkm.settings.loader import leave_processors
 
 NAMES = (
     "hub",
+    "merging",
     "traversal",
     "walks",
     "adding",

@@ -65,12 +65,12 @@ async def figures() -> list[Figure]:
     return found
 
 
-def make_hub(size: int) -> Hub:
+def make_hub(size: int, name: str = "Hub", **centre_has: Any) -> Hub:
     """A hub with facts in both directions, and the episodes of 1 KB that tell them."""
     draw = random.Random(size)  # noqa: S311 the same data in every run
     group = f"hub-{size}"
-    centre = an_entity(f"Hub {size}", group_id=group)
-    neighbours = [an_entity(f"Neighbour {i} of {size}", group_id=group) for i in range(NEIGHBOURS)]
+    centre = an_entity(f"{name} {size}", group_id=group, **centre_has)
+    neighbours = [an_entity(f"Neighbour {i} of {centre.name}", group_id=group) for i in range(NEIGHBOURS)]
     episodes = [_episode(group, i) for i in range(size // 5)]
     facts = []
     for i in range(size):

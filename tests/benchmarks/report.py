@@ -25,6 +25,8 @@ without the check of the answer against its schema that the Python client adds; 
 What stands against what:
 
 - Connections and timeline of a hub: the same call for a hub of a tenth of the facts, in the same memory.
+- Merges of two hubs: against their number of facts; calls of another group in the same process, while hubs are merged
+  and parted all the time, against the same calls before.
 - p95 on F1 and F3: of 100 calls each in a memory of 600 entities and 6,000 facts, for an entity with 20 facts and one
   that 25 episodes mention; 300 ms is what the requirements propose for a traversal: reported, not asserted.
 - Paths, subgraphs, changes: the same questions in a group of a quarter of the facts, in the same database; both have a
