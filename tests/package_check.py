@@ -54,6 +54,7 @@ def main() -> int:
             str(weights),
         )
         _look_into(sdist, wheel)
+        _refuses_an_old_python(wheel, weights)
         for file in (wheel, sdist):
             _install_and_use(file, weights, Path(directory) / file.suffix.strip("."))
         bundle = _bundle(weights, Path(directory) / "bundle")
@@ -91,6 +92,15 @@ def _look_into(sdist: Path, wheel: Path) -> None:
     if missing or left or "](DOCS/" in page:
         sys.exit(f"missing: {missing}; does not belong there: {left}; relative links: {'](DOCS/' in page}")
     print(f"sdist {sdist.stat().st_size / 1e6:.1f} MB, {len(names)} files; wheel {wheel.stat().st_size / 1e6:.1f} MB")
+
+
+def _refuses_an_old_python(wheel: Path, weights: Path) -> None:
+    """In a line of the installer that names what is needed, and not after a download of all else."""
+    uv = str(Path(sys.executable).with_name("uv"))
+    asked = [uv, "pip", "install", "--dry-run", "--python-version", "3.10", "--find-links", str(weights.parent)]
+    ran = subprocess.run([*asked, str(wheel)], capture_output=True, text=True, check=False)
+    if not ran.returncode or "Python>=3.11" not in ran.stderr:
+        sys.exit(f"Python 3.10 is not refused as it should be:\n{ran.stderr}")
 
 
 def _install_and_use(file: Path, weights: Path, place: Path) -> None:

@@ -1,11 +1,11 @@
-"""A server that others could reach does not start before there is a token, whichever way its address is written."""
+"""Starts that are refused: where others could reach it without a token, and where SQLite lacks what is needed."""
 
 import json
 import socket
 from pathlib import Path
 
 import pytest
-from tests.e2e.support import run
+from tests.e2e.support import over_stdio, run
 from tests.ports import free_port
 
 REACHABLE = [
@@ -51,3 +51,23 @@ def test_a_token_that_nobody_can_use_any_more_is_none(state: str, data_dir: Path
         file.write_text(json.dumps(kept), encoding="utf-8")
     refused = run("serve", "--transport", "http", "--host", "0.0.0.0", data_dir=data_dir)  # noqa: S104
     assert (refused.returncode, "no tokens to tell callers apart" in refused.stderr) == (2, True)
+
+
+@pytest.fixture
+def _without_fts5(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1] / "without_fts5"))
+
+
+@pytest.mark.usefixtures("_without_fts5")
+async def test_an_sqlite_without_full_text_search_is_refused_with_what_to_do(data_dir: Path) -> None:
+    said, remedy = "was built without FTS5", "use a Python with a newer SQLite, such as those of uv or python.org"
+    doctor = run("doctor", data_dir=data_dir)
+    assert doctor.returncode == 1
+    assert f"{said}\n                      -> {remedy}\n" in doctor.stdout
+    async with over_stdio(data_dir) as client:
+        refused = await client.call_tool("add_memory", {"episode_body": "A note."})
+    assert refused.is_error
+    assert refused.structured_content is not None
+    assert refused.structured_content["code"] == "unsupported_platform"
+    assert f"{said}. To do: {remedy}." in refused.structured_content["error"]
+    assert "there is no memory" in run("status", data_dir=data_dir).stderr.lower()
