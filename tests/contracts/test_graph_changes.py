@@ -21,7 +21,7 @@ from tests.builders import (
 from graphiti_pkm.capabilities.history.assembly import CHANGE_LISTS
 from graphiti_pkm.core.model.changes import ChangeFilter, ChangePage
 from graphiti_pkm.core.model.queries import Window
-from graphiti_pkm.core.model.records import FactChange, RecordedChange
+from graphiti_pkm.core.model.records import Deletions, FactChange, RecordedChange
 from graphiti_pkm.core.ports.graph import Graph
 
 PAGE = Window(limit=100)
@@ -351,3 +351,38 @@ async def test_told_since_is_by_the_date_of_the_note_and_without_one_by_the_reco
     assert told(later) == [("restored", untold.uuid)]
     whole = await graph.part(CHANGE_LISTS).changes(wanted(since=at(1), told_since=at(2019)), PAGE)
     assert whole.total == 7
+
+
+async def test_changes_between_instants_of_each_group(graph: Graph) -> None:
+    sarah, tom, note = an_entity("Sarah"), an_entity("Tom"), an_episode()
+    other, elsewhere = an_entity("Sarah", group_id=OTHER_GROUP), an_entity("Tom", group_id=OTHER_GROUP)
+    here = [a_fact(sarah, tom, "MET", created_at=at(2025, month)) for month in (1, 2, 3)]
+    there = [a_fact(other, elsewhere, "MET", created_at=at(2025, m), group_id=OTHER_GROUP) for m in (1, 2, 3)]
+    await graph.writer.apply(a_write(sarah, tom, note, *here), {})
+    await graph.writer.apply(a_write(other, elsewhere, *there, group_id=OTHER_GROUP), {})
+    lists = graph.part(CHANGE_LISTS)
+    assert set(await lists.last_writes([GROUP, OTHER_GROUP, "empty"])) == {GROUP, OTHER_GROUP}
+    for group in (GROUP, OTHER_GROUP):
+        assert await lists.last_writes([group]) == {group: await graph.facts.newest_record([group])}
+    both = {"group_ids": (GROUP, OTHER_GROUP)}
+    page = await lists.changes(wanted(**both, seen=(at(2025, 1), at(2025, 2))), PAGE)
+    assert {one.fact_uuid for one in page.changes} == {here[1].uuid, here[2].uuid, there[2].uuid}
+    page = await lists.changes(wanted(**both, newest=(at(2025, 1), at(2025, 2))), PAGE)
+    assert {one.fact_uuid for one in page.changes} == {here[0].uuid, there[0].uuid, there[1].uuid}
+    assert page.total == 3
+    page = await lists.changes(wanted(seen=(at(2025, 1),), newest=(at(2025, 2),)), PAGE)
+    assert [one.fact_uuid for one in page.changes] == [here[1].uuid]
+
+
+async def test_what_was_said_of_an_entity_is_among_its_changes_until_it_goes(graph: Graph) -> None:
+    sarah = an_entity("Sarah")
+    event = FactChange(
+        uuid=new_uuid(), fact_uuid=sarah.uuid, kind="flagged", recorded_at=RECORDED, reason="Two people?", caller="anna"
+    )
+    await graph.writer.apply(a_write(sarah, event), {})
+    lists = graph.part(CHANGE_LISTS)
+    assert (await lists.changes(wanted(entity_uuid=sarah.uuid), PAGE)).changes == (kept(event),)
+    await graph.writer.apply(a_write(deletions=Deletions(entities=(sarah.uuid,))), {})
+    assert (await lists.changes(wanted(entity_uuid=sarah.uuid), PAGE)).total == 0
+    (left,) = (await lists.changes(wanted(kinds=("flagged",)), PAGE)).changes
+    assert (left.reason, left.caller) == (None, "anna")

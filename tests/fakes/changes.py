@@ -1,6 +1,7 @@
 """Reads of the fake graph about what became of facts."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from tests.fakes.part import FakePart
 from tests.fakes.search import cosine
@@ -60,6 +61,10 @@ class FakeChangeLists(FakePart):
         keys = sorted((key for key in fitting if after is None or _order(key) > after), key=_order)[: window.limit]
         return ChangePage(changes=tuple(fitting[key] for key in keys), keys=tuple(keys), total=len(fitting))
 
+    async def last_writes(self, group_ids: Sequence[str]) -> dict[str, datetime]:
+        db = await self._db()
+        return {group: db.recorded[group] for group in group_ids if group in db.recorded}
+
     async def openings(self, episode_uuids: Sequence[str], group_ids: Sequence[str], chars: int) -> dict[str, str]:
         return {
             one.uuid: one.content[:chars] for one in await self._graph.records.get_episodes(episode_uuids, group_ids)
@@ -105,6 +110,10 @@ def _fits(change: RecordedChange, ends: tuple[str, ...], wanted: ChangeFilter) -
         and (wanted.until is None or change.recorded_at < wanted.until)
         and (wanted.entity_uuid is None or wanted.entity_uuid in ends)
         and (not wanted.kinds or change.kind in wanted.kinds)
+        and all(
+            change.recorded_at > at[change.group_id] if name == "seen" else change.recorded_at <= at[change.group_id]
+            for name, at in wanted.bounds
+        )
     )
 
 

@@ -259,6 +259,8 @@ def _add_facts(db: Tables, intent: WriteIntent, vectors: Vectors) -> None:
         db.changes[change.uuid] = RecordedChange(**dict(change), group_id=intent.group_id)
         if fact := db.facts.get(change.fact_uuid):
             db.change_ends[change.uuid] = (fact.source_uuid, fact.target_uuid)
+        elif change.is_of_entity:
+            db.change_ends[change.uuid] = (change.fact_uuid, "")
 
 
 def _add_around_episodes(db: Tables, intent: WriteIntent, vectors: Vectors) -> None:

@@ -75,7 +75,7 @@ class Committer:
         So writes are ordered by time, and no interval ends before it begins. Raises Unavailable.
         """
         now, newest = now or self._context.now(), await self._graph.facts.newest_record([group_id])
-        return now if newest is None or newest <= now else newest + timedelta(microseconds=1)
+        return now if newest is None or newest < now else newest + timedelta(microseconds=1)
 
     async def commit(
         self, intent: WriteIntent, vectors: Vectors, request_hash: str = "", answer: Mapping[str, object] = _NO_ANSWER

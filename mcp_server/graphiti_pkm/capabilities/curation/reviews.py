@@ -1,6 +1,6 @@
 """``flag_for_review``, ``clear_flag``, ``list_flagged`` and ``set_confidence``."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import uuid4
@@ -13,7 +13,15 @@ from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.curation import FlaggedFilter
 from graphiti_pkm.core.model.queries import Window
-from graphiti_pkm.core.model.records import Entity, Origin, Quality, WriteIntent, WriteKind
+from graphiti_pkm.core.model.records import (
+    Entity,
+    FactChange,
+    Origin,
+    Quality,
+    ReviewChange,
+    WriteIntent,
+    WriteKind,
+)
 from graphiti_pkm.core.model.request_checks import check_text
 from graphiti_pkm.core.model.times import iso
 from graphiti_pkm.core.reading.paging import FLAGGED, budget, fit
@@ -173,8 +181,28 @@ def flag_of(reason: str, caller: Caller, at: datetime) -> dict[str, object]:
 def intent_of(qualities: Sequence[Quality], group_id: str, at: datetime) -> WriteIntent:
     """The write of what is said of entities from now on."""
     return WriteIntent(
-        uuid=str(uuid4()), group_id=group_id, kind=WriteKind.CURATE, recorded_at=at, qualities=tuple(qualities)
+        uuid=str(uuid4()),
+        group_id=group_id,
+        kind=WriteKind.CURATE,
+        recorded_at=at,
+        qualities=tuple(qualities),
+        changes=tuple(event for one in qualities for event in _events(one, at)),
     )
+
+
+def _events(now: Quality, at: datetime) -> Iterator[FactChange]:
+    """What this write, the one of this time, says of an entity."""
+    rating = f"{now.confidence:g}: {now.confidence_reason}" if now.confidence is not None else None
+    bias = f"{now.bias:+g}: {now.bias_reason}" if now.bias is not None else None
+    said_then: tuple[tuple[ReviewChange, datetime | None, str | None, str | None], ...] = (
+        ("flagged", now.flagged_at, now.flag_reason, now.flagged_by),
+        ("cleared", now.cleared_at, now.note, now.cleared_by),
+        ("rated", now.confidence_at, rating, now.confidence_by),
+        ("biased", now.bias_at, bias, now.bias_by),
+    )
+    for kind, when, reason, by in said_then:
+        if when == at:
+            yield FactChange(uuid=str(uuid4()), fact_uuid=now.uuid, kind=kind, recorded_at=at, reason=reason, caller=by)
 
 
 def _time(moment: datetime | None) -> str | None:

@@ -52,7 +52,7 @@ def _under_present_uuids(intent: WriteIntent, former: Mapping[str, str]) -> Writ
                 for one in intent.facts
             ),
             "changes": tuple(
-                one.model_copy(update={"fact_uuid": now(one.fact_uuid)}) if one.entity_after else one
+                one.model_copy(update={"fact_uuid": now(one.fact_uuid)}) if one.is_of_entity else one
                 for one in intent.changes
             ),
             "communities": intent.communities

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 from graphiti_pkm.capabilities.history.models import ChangesResponse, ChangeView, EntityStateView
 from graphiti_pkm.capabilities.history.ports import GraphChangeLists
@@ -12,18 +13,31 @@ from graphiti_pkm.core.facts.history import MOST_EVENTS, is_later_end, open_prop
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.changes import ChangeFilter
-from graphiti_pkm.core.model.places import Place
+from graphiti_pkm.core.model.places import Place as EpisodePlace
 from graphiti_pkm.core.model.queries import Window
-from graphiti_pkm.core.model.records import AskedChange, ChangeKind, EntityState, Fact, RecordedChange
+from graphiti_pkm.core.model.records import (
+    OTHER_CHANGES,
+    REVIEW_CHANGES,
+    AskedChange,
+    ChangeKind,
+    EntityState,
+    Fact,
+    RecordedChange,
+)
 from graphiti_pkm.core.model.times import check_period, day_bounds, iso, show_time
 from graphiti_pkm.core.reading.excerpts import supporting_sentence
-from graphiti_pkm.core.reading.paging import CHANGES, budget, fit
-from graphiti_pkm.core.reading.reader import Reader
+from graphiti_pkm.core.reading.paging import CHANGES, Key, budget, encode_cursor, fit
+from graphiti_pkm.core.reading.reader import Reader, Start
 from graphiti_pkm.core.reading.views import clipped, item_sizes
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput
 
 _EVER = datetime(1, 1, 1, tzinfo=UTC)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_KEY = 3
+"""Values of a change's sort key."""
+_OF_ENTITIES: tuple[ChangeKind, ...] = ("merged", "unmerged", "split", "migrated")
 _OPENING = 20_000
 """Characters of an episode that are searched for the sentence supporting a fact."""
 _WORDS = 200
@@ -69,17 +83,22 @@ class Changes(Reader):
             group_ids=groups,
             kinds=sorted(request.kinds or ()),
         )
-        newest = None if start.recorded_until else await self._graph.facts.newest_record(groups)
+        place = Place.of(start.after, len(groups))
+        now = start.now if place.key else self._context.now()
+        written = place.newest or await self._written(groups)  # before the page: what is written now comes later
         wanted = ChangeFilter(
             group_ids=groups,
-            recorded_until=start.recorded_until or max(start.now, newest or start.now),
-            since=after,
+            recorded_until=max(now, *written),
+            since=max(after, min(place.seen, default=after)),
             until=before,
             told_since=told_since,
             entity_uuid=anchor and anchor.uuid,
-            kinds=_stored_kinds(request.kinds or ()),
+            kinds=self._stored_kinds(caller, request.kinds or (), groups),
+            seen=place.seen,
+            newest=place.newest,
         )
-        page = await self._lists.changes(wanted, Window(limit=request.limit + 1, after=start.after))
+        page = await self._lists.changes(wanted, Window(limit=request.limit + 1, after=place.key))
+        newest = place.newest or _with_shown(written, page.changes[: request.limit], groups)
         views = await self._seen(page.changes[: request.limit], groups, caller)
         kept = fit(item_sizes(views, groups), budget((CHANGES, request.limit)))
         more = kept < len(page.changes)
@@ -88,25 +107,44 @@ class Changes(Reader):
         periods = [
             f"{words} since {show_time(at, zone)}" for words, at in (("recorded", since), ("told", told_since)) if at
         ]
-        periods = periods or ["since the record began"]
+        periods = ["since the last call"] if place.seen else periods or ["since the record began"]
         about = f" about {name}" if name else ""
         return ChangesResponse(
             message=f"{_told(kept, page.total)} {' and '.join(periods)}{about}",
             total=page.total,
             returned=kept,
             truncated=more,
-            next_cursor=await self._next(start, page.keys[kept - 1] if more else None, groups),
-            now=self._counted_from(start.now),
+            next_cursor=_cursor(start, now, (*page.keys[kept - 1], *newest, *place.seen)) if more else None,
+            feed_cursor=None if more or before else _cursor(start, now, newest),
+            now=self._counted_from(now),
             scope=await self._scope(
                 caller,
                 groups,
                 empty=not page.total,
                 note=await self._by_record(groups, after, page.total)
-                if since is not None and told_since is None
+                if since is not None and told_since is None and not place.seen
                 else None,
             ),
             changes=views[:kept],
         )
+
+    async def _written(self, groups: Sequence[str]) -> tuple[datetime, ...]:
+        found = await self._lists.last_writes(groups)
+        return tuple(found.get(group, _EPOCH) for group in groups)
+
+    async def last_writes(self, caller: Caller) -> dict[str, datetime]:
+        """The time of the last write of each group that the caller may see; whatever else it sees is as old."""
+        return await self._lists.last_writes(await self._groups.visible(caller))
+
+    def _stored_kinds(
+        self, caller: Caller, asked: Sequence[AskedChange], groups: Sequence[str]
+    ) -> tuple[ChangeKind, ...]:
+        """What happened to entities belongs to ``updated``; what librarians say of them is theirs to see."""
+        sees_reviews = all(self._groups.may(caller, group, "librarian") for group in groups)
+        if not asked:
+            return () if sees_reviews else OTHER_CHANGES
+        more = _OF_ENTITIES if "updated" in asked else ()
+        return tuple(dict.fromkeys((*asked, *more, *(REVIEW_CHANGES if more and sees_reviews else ()))))
 
     async def _by_record(self, group_ids: Sequence[str], since: datetime, total: int) -> str | None:
         """A note for callers who may mean the world's time: nothing was found, or the period precedes the record."""
@@ -121,7 +159,7 @@ class Changes(Reader):
         """The changes with their facts and words; a deleted fact has neither."""
         replacing = [change.replaced_by for change in changes if change.replaced_by]
         proposed = [change.fact_uuid for change in changes if change.kind == "proposed"]
-        updated = list(dict.fromkeys(change.fact_uuid for change in changes if change.entity_after))
+        updated = list(dict.fromkeys(change.fact_uuid for change in changes if change.is_of_entity))
         entities, recorded, events = await asyncio.gather(
             self._graph.records.get_entities(updated, group_ids),
             self._facts([*(change.fact_uuid for change in changes), *replacing], group_ids),
@@ -136,7 +174,7 @@ class Changes(Reader):
         names = {entity.uuid: entity.name for entity in entities}
         return [
             self._update_view(change, names, caller)
-            if change.entity_after
+            if change.is_of_entity
             else self._view(change, recorded, notes, words.get(change.uuid), waiting, caller)
             for change in changes
         ]
@@ -172,7 +210,7 @@ class Changes(Reader):
         return {uuid: clipped(" ".join(text.split()), _WORDS) for uuid, text in {**said, **quotes}.items() if text}
 
     def _update_view(self, change: RecordedChange, names: Mapping[str, str], caller: Caller) -> ChangeView:
-        """An update of an entity, or its undoing."""
+        """What happened to an entity, or was said of it."""
         name = names.get(change.fact_uuid) or (change.entity_after and change.entity_after.name)
         return ChangeView(
             change=change.kind,
@@ -191,7 +229,7 @@ class Changes(Reader):
         self,
         change: RecordedChange,
         facts: Mapping[str, Fact],
-        notes: Mapping[str, Place],
+        notes: Mapping[str, EpisodePlace],
         words: str | None,
         waiting: set[str],
         caller: Caller,
@@ -218,10 +256,45 @@ class Changes(Reader):
         )
 
 
-def _stored_kinds(asked: Sequence[AskedChange]) -> tuple[ChangeKind, ...]:
-    """A merge is an update of the entity that stays, a split of the one that gives."""
-    merges: tuple[ChangeKind, ...] = ("merged", "unmerged", "split") if "updated" in asked else ()
-    return tuple(dict.fromkeys((*asked, *merges)))
+@dataclass(frozen=True)
+class Place:
+    """Where a page begins: after which change, and what of each group it is about."""
+
+    key: Key | None = None
+    """None: page one."""
+    newest: tuple[datetime, ...] = ()
+    """The last write of each group that the pages show; what is written later waits for the next call."""
+    seen: tuple[datetime, ...] = ()
+    """The last write of each group that earlier calls showed."""
+
+    @staticmethod
+    def of(values: Key | None, groups: int) -> "Place":
+        """From what a cursor holds: the key with ``newest`` and ``seen``, or ``seen`` alone (``feed_cursor``)."""
+        if values is None:
+            return Place()
+        if len(values) == groups:
+            return Place(seen=_instants(values))
+        times = _instants(values[_KEY:])
+        return Place(values[:_KEY], times[:groups], times[groups:])
+
+
+def _instants(values: Iterable[str | int]) -> tuple[datetime, ...]:
+    return tuple(_EPOCH + int(value) * _MICROSECOND for value in values)
+
+
+def _cursor(start: Start, now: datetime, values: Iterable[str | int | datetime]) -> str:
+    key = [(one - _EPOCH) // _MICROSECOND if isinstance(one, datetime) else one for one in values]
+    return encode_cursor(start.signer, tuple(key), start.filters, now)
+
+
+def _with_shown(
+    written: Sequence[datetime], changes: Sequence[RecordedChange], groups: Sequence[str]
+) -> tuple[datetime, ...]:
+    """The last write of each group, where that is one that was not there yet when they were asked for."""
+    shown: dict[str, datetime] = {}
+    for change in changes:
+        shown.setdefault(change.group_id, change.recorded_at)
+    return tuple(max(at, shown.get(group, at)) for group, at in zip(groups, written, strict=True))
 
 
 def _state_view(state: EntityState | None, other: EntityState | None) -> EntityStateView | None:

@@ -73,4 +73,6 @@ class ChangeView(Answer):
 
 
 class ChangesResponse(Page):
+    feed_cursor: str | None = None
+    """On the last page: the same call with it as cursor gives what came since, nothing twice."""
     changes: list[ChangeView]

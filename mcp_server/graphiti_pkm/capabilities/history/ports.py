@@ -1,6 +1,7 @@
 """What only this capability, and what stands above it, asks of the storage."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol
 
 from graphiti_pkm.core.model.changes import ChangeFilter, ChangePage
@@ -15,6 +16,10 @@ class GraphChangeLists(Protocol):
 
         An addition (``added``) is derived from its fact: it has the fact's uuid and the first episode that recorded it.
         """
+        ...
+
+    async def last_writes(self, group_ids: Sequence[str]) -> dict[str, datetime]:
+        """The time of the last write of each group that has one; a later write of the same group has a later one."""
         ...
 
     async def openings(self, episode_uuids: Sequence[str], group_ids: Sequence[str], chars: int) -> dict[str, str]:

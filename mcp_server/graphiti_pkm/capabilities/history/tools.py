@@ -18,10 +18,10 @@ UPDATING: ServiceKey["Updating"] = ServiceKey("updating")
 
 
 async def what_changed(call: Call, request: WhatChanged) -> ChangesResponse:
-    """List what became of facts, newest recorded first, with reason and the words that caused it.
+    """List what became of facts, newest recorded first, with reason and words.
 
-    Use for what is new, why something no longer holds, the history of a status, and proposals that wait (open). For
-    what held at a date use get_entity_connections instead.
+    Use for what is new (cursor=feed_cursor: since last call), why something no longer holds, a status's history,
+    open proposals. For what held at a date use get_entity_connections instead.
     """
     return await call.services[CHANGES].what_changed(call.caller, request)
 

@@ -21,6 +21,7 @@ from graphiti_pkm.core.model.changes import ChangeFilter
 from graphiti_pkm.core.model.job_records import ExtractJob
 from graphiti_pkm.core.model.names import display_name
 from graphiti_pkm.core.model.queries import Window
+from graphiti_pkm.core.model.records import OTHER_CHANGES
 from graphiti_pkm.core.model.request_checks import check_text
 from graphiti_pkm.core.ports.extraction import ExtractionQueue
 from graphiti_pkm.core.progress import Progress, no_progress
@@ -139,7 +140,7 @@ class SummaryService:
         if not await self._communities.communities([group_id], 1):
             return False
         until = max(now, await self._graph.facts.newest_record([group_id]) or now)
-        since = ChangeFilter(group_ids=(group_id,), recorded_until=until, since=latest.queued_at)
+        since = ChangeFilter(group_ids=(group_id,), recorded_until=until, since=latest.queued_at, kinds=OTHER_CHANGES)
         return not (await self._changes.changes(since, Window(limit=1))).changes
 
     async def _done(

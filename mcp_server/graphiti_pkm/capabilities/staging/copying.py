@@ -21,12 +21,14 @@ from graphiti_pkm.core.model.records import (
     Entity,
     Episode,
     Fact,
+    FactChange,
     FactUpdate,
     Mention,
     Name,
     WriteIntent,
     WriteKind,
 )
+from graphiti_pkm.core.model.targets import words_of
 from graphiti_pkm.storage.commit import Committer
 
 _T = TypeVar("_T")
@@ -90,6 +92,7 @@ class Copying:
         self._caller = caller
         self.writes = writes
         self._renaming = Renaming(self.target)
+        self._from = f"from {words_of(self.source)}"
         self.entities: dict[str, str] = {}
         """By the uuid there: the uuid here; as the others."""
         self.episodes: dict[str, str] = {}
@@ -185,6 +188,17 @@ class Copying:
                         }
                     )
                     for row in rows
+                ),
+                "changes": tuple(
+                    FactChange(
+                        uuid=str(uuid4()),
+                        fact_uuid=one.uuid,
+                        kind="migrated",
+                        recorded_at=intent.recorded_at,
+                        reason=self._from,
+                        caller=self._caller.principal,
+                    )
+                    for one in copies
                 ),
                 "qualities": tuple(
                     one.model_copy(

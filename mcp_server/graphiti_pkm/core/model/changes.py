@@ -21,6 +21,16 @@ class ChangeFilter(Record):
     """Only changes of this entity's facts, including deleted ones."""
     kinds: tuple[ChangeKind, ...] = ()
     """Empty: all."""
+    seen: tuple[datetime, ...] = ()
+    """Of each group, in their order: only what was recorded after this instant. Empty: whatever was recorded."""
+    newest: tuple[datetime, ...] = ()
+    """Of each group, in their order: only what was recorded until this instant. Empty: whatever was recorded."""
+
+    @property
+    def bounds(self) -> tuple[tuple[str, dict[str, datetime]], ...]:
+        """``seen`` and ``newest`` by group, as far as they are given."""
+        given = (("seen", self.seen), ("newest", self.newest))
+        return tuple((name, dict(zip(self.group_ids, at, strict=True))) for name, at in given if at)
 
 
 class ChangePage(Record):

@@ -6,7 +6,7 @@ Graph and journal exchange records with the services. What callers see is define
 from array import array
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from pydantic import Field
 
@@ -25,10 +25,15 @@ Vectors: TypeAlias = "dict[str, array[float]]"
 FactKind = Literal["state", "event", "plan", "reading"]
 Change = Literal["changed", "corrected"]
 AskedChange = Literal["added", "retired", "voided", "restored", "dated", "deleted", "proposed", "rejected", "updated"]
-ChangeKind = Literal[AskedChange, "merged", "unmerged", "split"]
+ReviewChange = Literal["flagged", "cleared", "rated", "biased"]
+"""What a librarian or curator said of an entity; ``reason`` begins with the number of a confidence or bias."""
+ChangeKind = Literal[AskedChange, "merged", "unmerged", "split", "migrated", ReviewChange]
 """Kinds of changes of a fact. ``added`` is derived from the fact and never stored as an event; ``dated``: an unknown
-start became known, or an earlier time at which it held. The last four are changes of an entity; ``merged``: of the one
-that another was merged into, which ``replaced_by`` names; ``split``: of the one that another was split off."""
+start became known, or an earlier time at which it held. From ``updated`` on they are changes of an entity; ``merged``:
+of the one that another was merged into, which ``replaced_by`` names; ``split``: of the one that another was split off;
+``migrated``: it came from another group."""
+REVIEW_CHANGES: tuple[ReviewChange, ...] = get_args(ReviewChange)
+OTHER_CHANGES: tuple[ChangeKind, ...] = tuple(kind for kind in get_args(ChangeKind) if kind not in REVIEW_CHANGES)
 EpisodeSource = Literal["text", "message", "json", "fact_triple"]
 
 
@@ -347,6 +352,11 @@ class FactChange(Record):
     """In which words the dates were told, "" if in none; None leaves them unchanged."""
     entity_before: EntityState | None = None
     entity_after: EntityState | None = None
+
+    @property
+    def is_of_entity(self) -> bool:
+        """Whether ``fact_uuid`` names an entity that is still there, whose changes include this one."""
+        return self.entity_after is not None or self.kind in ("migrated", *REVIEW_CHANGES)
 
 
 class RecordedChange(FactChange):

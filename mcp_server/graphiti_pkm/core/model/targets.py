@@ -20,6 +20,11 @@ def target_of(name: str) -> Target:
     return next((target for target in TARGETS if name.endswith(f"_{target}") and is_set_aside(name)), "production")
 
 
+def words_of(name: str) -> str:
+    """A group as those may hear of it who cannot see it."""
+    return target_of(name) if is_set_aside(name) else "another group"
+
+
 def groups_beside(name: str) -> tuple[str, ...]:
     """The other targets of the group that this one is a target of."""
     target = target_of(name)

@@ -246,10 +246,10 @@ def states(record: FactChange) -> dict[str, str]:
 
 def change_properties(record: FactChange, group_id: str, place: int) -> Row:
     """Properties of a ``Change``; ``place`` is its order among those of its write."""
-    of_entity = states(record)
     return {
         **dict(record),
-        **(of_entity | {"source_uuid": record.fact_uuid} if of_entity else {}),
+        **states(record),
+        **({"source_uuid": record.fact_uuid} if record.is_of_entity else {}),
         "group_id": group_id,
         "place": place,
         "recorded_day": day_number(record.recorded_at),

@@ -9,6 +9,7 @@ from tests.builders import new_uuid
 from tests.worlds.curation_world import CurationWorld
 
 from graphiti_pkm.capabilities.curation.requests import FlagForReview, SetConfidence
+from graphiti_pkm.capabilities.history.requests import WhatChanged
 from graphiti_pkm.capabilities.search.assembly import FLAGS, NEIGHBOURS
 from graphiti_pkm.capabilities.search.requests import SearchNodes
 from graphiti_pkm.capabilities.search.service import Searching
@@ -206,3 +207,39 @@ async def test_a_search_shows_librarians_why_an_entity_is_flagged_and_others_not
     assert (await shown(keeper, **shared))["Tom"] == "Perhaps twice."
     await world.clear("Tom", caller=anna)
     assert (await shown(anna, query="Tom"))["Tom"] is None
+
+
+async def test_what_changed_tells_librarians_what_was_said_of_an_entity() -> None:
+    world = CurationWorld()
+    await world.make("Tom", caller=LIBRARIAN)
+    feed = (await world.changes.what_changed(LIBRARIAN, WhatChanged(since="2020"))).feed_cursor
+    await world.flag("Tom", "Two people?", caller=LIBRARIAN)
+    await world.flag("Tom", "Two people!", caller=LIBRARIAN)
+    await world.clear("Tom", "One.", caller=LIBRARIAN)
+    await world.rate("Tom", 0.4, "Hearsay.", caller=LIBRARIAN)
+    await world.bias("Tom", -0.5, "Rarely meant.", caller=LIBRARIAN)
+    news = await world.changes.what_changed(LIBRARIAN, WhatChanged(since="2020", cursor=feed))
+    assert [(one.change, one.entity, one.reason) for one in news.changes] == [
+        ("biased", "Tom", "-0.5: Rarely meant."),
+        ("rated", "Tom", "0.4: Hearsay."),
+        ("cleared", "Tom", "One."),
+        ("flagged", "Tom", "Two people!"),
+        ("flagged", "Tom", "Two people?"),
+    ]
+    of_tom = WhatChanged(entity_uuid=world.entity("Tom").uuid, kinds=["updated"])
+    assert (await world.changes.what_changed(LIBRARIAN, of_tom)).changes == news.changes
+    by_another = await world.changes.what_changed(LIBRARIAN.model_copy(update={"token": "ffffffff"}), of_tom)
+    assert by_another.changes == news.changes
+
+
+async def test_who_is_no_librarian_hears_nothing_of_reviews() -> None:
+    world = CurationWorld()
+    await world.make("Tom", caller=LIBRARIAN)
+    before = await world.changes.what_changed(READER, WhatChanged(since="2020"))
+    await world.flag("Tom", "Two people?", caller=LIBRARIAN)
+    for request in (WhatChanged(since="2020"), WhatChanged(kinds=["updated"]), WhatChanged(since="2020", limit=1)):
+        answer = await world.changes.what_changed(READER, request)
+        assert {one.change for one in answer.changes} <= {"added"}
+        assert "Two people" not in answer.model_dump_json()
+    after = await world.changes.what_changed(READER, WhatChanged(since="2020", cursor=before.feed_cursor))
+    assert after.total == 0

@@ -286,3 +286,78 @@ async def test_all_changes_of_an_entity_need_no_period(world: WritingWorld) -> N
     for fields in ({}, {"group_ids": ["default"]}, {"until": "2026-07"}):
         with pytest.raises(InvalidInput, match=r"Give since.*entity_uuid"):
             await changed(world, None, **fields)
+
+
+async def bird(world: WritingWorld, name: str, group: str = "default") -> str:
+    await world.tell(
+        f"I saw a {name}.", {"source": "me", "relation": "SAW", "target": name, "kind": "event"}, group_id=group
+    )
+    return f"me saw {name}"
+
+
+def facts(answer: ChangesResponse) -> list[str | None]:
+    return [fact for _, fact in lines(answer)]
+
+
+async def test_the_cursor_of_the_last_page_is_a_feed(world: WritingWorld) -> None:
+    for i in range(3):
+        await bird(world, f"bird {i}")
+    first = await changed(world, limit=2)
+    assert (first.truncated, first.feed_cursor) == (True, None)
+    last = await changed(world, limit=2, cursor=first.next_cursor)
+    assert (last.truncated, last.next_cursor) == (False, None)
+    nothing = await changed(world, cursor=last.feed_cursor)
+    assert (nothing.total, nothing.changes) == (0, [])
+    assert nothing.message == "No changes of facts since the last call"
+    new = [await bird(world, f"owl {i}") for i in range(3)]
+    page = await changed(world, cursor=nothing.feed_cursor, limit=2)
+    assert (facts(page), page.total, page.feed_cursor) == (new[:0:-1], 3, None)
+    late = await bird(world, "crow")
+    rest = await changed(world, cursor=page.next_cursor, limit=2)
+    assert (facts(rest), rest.total) == (new[:1], 3)
+    assert facts(await changed(world, cursor=rest.feed_cursor)) == [late]
+    assert facts(await changed(world, cursor=rest.feed_cursor)) == [late]
+
+
+async def test_a_feed_belongs_to_its_call_and_a_period_that_ends_has_none(world: WritingWorld) -> None:
+    await bird(world, "owl")
+    feed = (await changed(world)).feed_cursor
+    assert (await changed(world, until="2027")).feed_cursor is None
+    for other in ({"kinds": ["retired"]}, {"group_ids": ["work"]}, {"entity_uuid": "me"}):
+        with pytest.raises(InvalidCursor):
+            await changed(world, cursor=feed, **other)
+    with pytest.raises(InvalidCursor):
+        await world.changes.what_changed(Caller(principal="anna"), WhatChanged(since="2026-06-01", cursor=feed))
+
+
+async def test_a_feed_of_two_groups_misses_no_late_writer_and_repeats_nothing(world: WritingWorld) -> None:
+    """A write takes its time under its group's lock: one of another group may have a later time and be there first."""
+    both = {"group_ids": ["default", "work"]}
+    await bird(world, "owl")
+    work = await bird(world, "wren", "work")
+    feed = (await changed(world, **both)).feed_cursor
+    world.clock.advance(seconds=10)
+    early = await bird(world, "crow")
+    feed = (await changed(world, cursor=feed, **both)).feed_cursor
+    world.clock.advance(seconds=-5)
+    late = await bird(world, "kite", "work")
+    world.clock.advance(seconds=5)
+    same = [await bird(world, "gull", "work"), await bird(world, "tern")]
+    page = await changed(world, cursor=feed, **both)
+    assert sorted(map(str, facts(page))) == sorted([late, *same])
+    assert {early, work}.isdisjoint(facts(page))
+    assert (await changed(world, cursor=page.feed_cursor, **both)).total == 0
+
+
+async def test_many_changes_of_one_instant_come_once_over_the_pages_of_a_feed(world: WritingWorld) -> None:
+    await bird(world, "owl")
+    feed = (await changed(world)).feed_cursor
+    await world.tell("Many.", *({"source": "me", "relation": "SAW", "target": f"bird {i}"} for i in range(9)))
+    seen: list[str | None] = []
+    cursor = feed
+    while cursor:
+        page = await changed(world, cursor=cursor, limit=4)
+        seen += facts(page)
+        cursor, feed = page.next_cursor, page.feed_cursor
+    assert len(seen) == len(set(seen)) == 9
+    assert (await changed(world, cursor=feed)).total == 0

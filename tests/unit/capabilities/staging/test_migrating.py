@@ -7,7 +7,7 @@ from tests.builders import a_document, a_passage, a_write, an_episode, an_instan
 from tests.worlds.staging_world import StagingWorld
 
 from graphiti_pkm.capabilities.curation.requests import FlagForReview, SetConfidence
-from graphiti_pkm.capabilities.history.requests import RetireFact
+from graphiti_pkm.capabilities.history.requests import RetireFact, WhatChanged
 from graphiti_pkm.capabilities.staging.requests import Promote
 from graphiti_pkm.core.model.access import LOCAL, Caller
 from graphiti_pkm.core.model.records import Entity
@@ -421,3 +421,15 @@ async def test_a_copy_is_undone_by_a_rollback_and_comes_again(world: StagingWorl
     assert world.state() == before
     again = await world.migrate()
     assert (world.said(), again.copied.facts) == (after, 3)
+
+
+async def test_the_target_tells_what_came_from_where_once(world: StagingWorld) -> None:
+    asked = WhatChanged(kinds=["updated"])
+    feed = (await world.changes.what_changed(LOCAL, asked)).feed_cursor
+    await world.migrate(caller=Caller(principal="local", token="0a1b2c3d"))  # noqa: S106 the id of a token
+    news = await world.changes.what_changed(LOCAL, asked.model_copy(update={"cursor": feed}))
+    assert {(one.change, one.reason) for one in news.changes} == {("migrated", "from staging")}
+    assert sorted(str(one.entity) for one in news.changes) == ["Anna", "Ben", "Chess", "Rome"]
+    await world.migrate()
+    again = await world.changes.what_changed(LOCAL, asked.model_copy(update={"cursor": news.feed_cursor}))
+    assert again.total == 0

@@ -1,6 +1,7 @@
 """Changes of facts in lists, with the words around each: what the capability history asks."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from graphiti_pkm.core.model.changes import ChangeFilter, ChangePage
 from graphiti_pkm.core.model.queries import EpisodeHit, Window
@@ -27,6 +28,10 @@ class ChangeLists(Part):
             keys=tuple((row["at"], row["rank"], row["id"]) for row in rows),
             total=sum(total[0]["total"] for total in totals),
         )
+
+    async def last_writes(self, group_ids: Sequence[str]) -> dict[str, datetime]:
+        found = await self._rows(queries_changes.last_writes(group_ids))
+        return {row["group_id"]: mapping.instant(row["at"]) for row in found}
 
     async def openings(self, episode_uuids: Sequence[str], group_ids: Sequence[str], chars: int) -> dict[str, str]:
         found = await self._rows(queries_changes.openings(episode_uuids, group_ids, chars))

@@ -112,6 +112,16 @@ def reasons(group_id: str, limit: int) -> Query:
     )
 
 
+def last_writes(group_ids: Sequence[str]) -> Query:
+    """One row for each group that has one."""
+    return Query(
+        "last writes",
+        """UNWIND $groups AS u MATCH (g:Group {id: u}) WHERE g.recorded_at IS NOT NULL
+        RETURN DISTINCT g.id AS group_id, g.recorded_at AS at""",
+        {"groups": group_ids},
+    )
+
+
 def openings(episode_uuids: Sequence[str], group_ids: Sequence[str], chars: int) -> Query:
     """In any order."""
     return Query(
@@ -196,6 +206,9 @@ def _recorded(wanted: ChangeFilter, record: str, at: str, cause: str) -> Conditi
         "last_day": day_number(wanted.recorded_until),
         "entity": wanted.entity_uuid,
     }
+    for name, of_group in wanted.bounds:
+        parts.append(f"{at} {'>' if name == 'seen' else '<='} ${name}[coalesce({record}.group_id, '')]")
+        values[name] = of_group
     if wanted.until is not None:
         parts.append(f"{at} < $until")
         values |= {"until": wanted.until, "last_day": day_number(min(wanted.until, wanted.recorded_until))}

@@ -1,7 +1,9 @@
 """What became of facts."""
 
+import json
 import sqlite3
 from collections.abc import Sequence
+from datetime import datetime
 
 from graphiti_pkm.core.model.changes import ChangeFilter, ChangePage
 from graphiti_pkm.core.model.queries import EpisodeHit, Window
@@ -66,6 +68,10 @@ def _source(
     if wanted.until is not None:
         where += f" AND c.{at} < :until"
         parameters["until"] = micros(wanted.until)
+    for name, of_group in wanted.bounds:
+        compared = ">" if name == "seen" else "<="
+        where += f""" AND c.{at} {compared} json_extract(:{name}, '$."' || c.group_id || '"')"""
+        parameters[name] = json.dumps({group: micros(instant) for group, instant in of_group.items()})
     if wanted.told_since is not None:
         cause = "c.episode_uuid" if table == "change" else _FIRST_EPISODE
         told = f"SELECT n.valid_at FROM episode n WHERE n.uuid = {cause} AND n.group_id {IN_GROUPS}"
@@ -166,6 +172,15 @@ class SqliteChangeLists(SqlitePart):
 
     async def changes(self, wanted: ChangeFilter, window: Window) -> ChangePage:
         return await self._file.read(lambda db: page(db, wanted, window))
+
+    async def last_writes(self, group_ids: Sequence[str]) -> dict[str, datetime]:
+        found = await self._file.read(
+            lambda db: db.execute(
+                f"SELECT group_id, recorded_at FROM groups WHERE group_id {IN_GROUPS} AND recorded_at IS NOT NULL",
+                {"groups": as_list(group_ids)},
+            ).fetchall()
+        )
+        return {row["group_id"]: values.moment(row["recorded_at"]) for row in found}
 
     async def openings(self, episode_uuids: Sequence[str], group_ids: Sequence[str], chars: int) -> dict[str, str]:
         return await self._file.read(lambda db: episodes.openings(db, episode_uuids, group_ids, chars))

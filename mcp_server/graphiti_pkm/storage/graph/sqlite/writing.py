@@ -334,6 +334,7 @@ class _Write(Tables):
     def _change(self, change: FactChange, place: int) -> None:
         """Write a change with the ends of its fact, so that an entity's changes include it when the fact is gone."""
         ends = values.one(self.db, "SELECT source_uuid, target_uuid FROM fact WHERE uuid = ?", (change.fact_uuid,))
+        of_entity = change.fact_uuid if change.is_of_entity else None
         self.upsert(
             "change",
             {
@@ -355,7 +356,7 @@ class _Write(Tables):
                 "previous_told_at": known_micros(change.previous_told_at),
                 "previous_start_words": change.previous_start_words,
                 "previous_end_words": change.previous_end_words,
-                "source_uuid": ends["source_uuid"] if ends else None,
+                "source_uuid": ends["source_uuid"] if ends else of_entity,
                 "target_uuid": ends["target_uuid"] if ends else None,
                 "entity_before": values.state(change.entity_before),
                 "entity_after": values.state(change.entity_after),
@@ -379,7 +380,6 @@ class _Write(Tables):
         before, after, uuid = change.entity_before, change.entity_after, change.fact_uuid
         if before is None or after is None:
             return
-        self.db.execute("UPDATE change SET source_uuid = ? WHERE uuid = ?", (uuid, change.uuid))
         self.db.executemany("DELETE FROM apart WHERE one = ? AND other = ?", before.apart(uuid))
         self.db.executemany(
             """INSERT OR IGNORE INTO apart SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM entity WHERE uuid = ?2)
