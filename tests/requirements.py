@@ -22,11 +22,12 @@ ROWS: frozenset[str] = frozenset(
     + _rows("G-", range(1, 73), 74, 75, 77, 78, range(79, 84))
     + _rows("M-", range(6, 10), 13, 14, 40, range(70, 74), range(80, 98), 101)
     + _rows("C", 16, range(17, 23), 24, 25, 27, 28, 31, 41, range(43, 47), range(51, 57))
-    + _rows("K-", range(1, 6), range(7, 12), 15, range(18, 23), range(24, 33), 36, 48, 49, 50, 89, 90, 92, 95, 96)
+    + _rows("K-", range(1, 6), range(7, 12), 15, range(18, 23), range(24, 43), 48, 49, 50, 89, 90, 92, 95, 96)
     + _rows("K-", 52, range(54, 58), range(59, 65), range(67, 70), 72, 93)  # documents
     + _rows("T", range(91, 101))
     + _rows("K-", 73, range(78, 88), 94)  # staging
-    + _rows("C", 48)
+    + _rows("C", 29, 30, 48)
+    + _rows("T", 82, 83, 84)
     + _rows("E-", 11, 12, 14, 15, 32, 50, range(67, 74), 75, 94, 97)  # analyses
     + _rows("M-", range(1, 6), 10, 11, 12, range(15, 34))  # projects
     + _rows("M-", range(34, 40), range(41, 60))
@@ -849,6 +850,27 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
         "test_another_model_or_dimension_does_not_start_and_is_told_the_command": "C51 T42",
         "test_all_vectors_are_made_anew_in_graph_and_journal_and_back_again": "C51 T42",
         "test_a_server_of_the_old_model_writes_by_words_and_its_texts_are_embedded_by_the_new_one": "C51",
+    },
+    "unit/docs/test_hint_docs.py": {
+        "test_the_names_of_the_specification_lead_to_tools_and_are_none_themselves": "C29",
+    },
+    "protocol/test_hints.py": {
+        "test_created_without_a_search_then_searched_then_created_again": "K-40 K-35",
+        "test_a_search_counts_for_whoever_may_see_the_same_and_for_nobody_else": "K-38 T82",
+        "test_a_hint_does_not_repeat_what_needs_attention_says": "K-42",
+        "test_a_call_without_its_prerequisite_waits_for_its_own_confirmation": "K-37 C30",
+        "test_every_tool_permits_and_refuses_a_tier_the_same_in_every_mode": "K-41 K-39",
+        "test_no_other_failure_is_reported_as_a_lack_of_permission": "T84 K-39",
+    },
+    "unit/server/test_hint_records.py": {
+        "test_every_tool_has_a_record_whose_names_are_tools": "K-33",
+        "test_every_reason_is_known_and_what_is_missing_has_its_own": "T83",
+        "test_what_creates_wants_a_search_first_and_leads_to_relations_and_evidence": "K-34",
+        "test_a_search_leads_to_what_creates_and_to_details": "K-35",
+        "test_a_merge_is_for_librarians_after_a_comparison_and_audited": "K-36",
+    },
+    "unit/server/test_recent_calls.py": {
+        "test_a_call_counts_for_an_hour_and_for_what_the_caller_may_see": "K-38 T82",
     },
     "unit/server/test_logs.py": {
         "test_every_line_is_an_object_with_time_level_logger_and_message": "G-78",

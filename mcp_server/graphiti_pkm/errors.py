@@ -10,6 +10,7 @@
     ├── NotAllowed            the caller may not use this group or this header
     │   └── PermissionDenied  the tier of the caller's token is too low for a tool
     ├── TooManyCalls          the caller exceeded the rate limit and may call again later
+    ├── PrerequisiteSuggested nothing was done yet: another tool should be called first, or the call confirmed
     ├── ConflictingContent    a repeated uuid with other content
     ├── WriteFailed           the write failed and stored nothing
     ├── WritePending          the write is in the journal and will be applied to the graph later
@@ -48,6 +49,11 @@ class InvalidInput(PkmError):
     """An argument is wrong; nothing was stored."""
 
     code = "invalid_input"
+
+    def __init__(self, message: str, reason: str = "") -> None:
+        """``reason``: under which the hints of the tool say what to do about it."""
+        super().__init__(message)
+        self.reason = reason
 
 
 class InvalidCursor(InvalidInput):
@@ -90,6 +96,22 @@ class PermissionDenied(NotAllowed):
     """The tier of the caller's token is too low; nothing was done."""
 
     code = "permission_denied"
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        """``hint``: what is lacking, in one sentence."""
+        super().__init__(message)
+        self.hint = hint or message
+
+
+class PrerequisiteSuggested(PkmError):
+    """Another tool should be called first. Nothing was done; the same call with ``confirm`` goes on."""
+
+    code = "prerequisite_suggested"
+
+    def __init__(self, message: str, hint: str, confirm: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+        self.confirm = confirm
 
 
 class TooManyCalls(PkmError):

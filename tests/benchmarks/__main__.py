@@ -25,6 +25,7 @@ NAMES = (
     "extraction",
     "local_model",
     "ingest",
+    "hints",
     "startup",
     "cold",
     "footprint",

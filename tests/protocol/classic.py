@@ -9,6 +9,7 @@ from tests.protocol.support import World, answered
 
 from graphiti_pkm.core.facts.observations import OBSERVATION
 from graphiti_pkm.core.model.records import Entity, Fact
+from graphiti_pkm.server.tools.hints import PREREQUISITE, SUGGESTED
 from graphiti_pkm.settings.loader import Settings
 
 CHAIN = ("NEXT_DAY", "EVOLVED_FROM", "DISCOVERS")
@@ -21,7 +22,9 @@ def classic_world(*toolsets: str, **settings: Any) -> World:
 
 
 async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    return answered(await client.call_tool(tool, arguments))
+    """What the other server would answer: without the hints of ours, which ``test_hints.py`` checks."""
+    answer = answered(await client.call_tool(tool, arguments))
+    return {name: value for name, value in answer.items() if name not in {SUGGESTED, PREREQUISITE}}
 
 
 def f1() -> tuple[list[Entity], list[Fact]]:

@@ -217,8 +217,10 @@ def error_of(result: CallToolResult) -> str:
     """The message of an error, after checking its shape."""
     assert result.is_error
     assert result.structured_content is not None
-    assert set(result.structured_content) == {"error", "code"}
-    assert result.structured_content["error"] == text(result)
+    told = dict(result.structured_content)
+    assert {"error", "code"} <= set(told) <= {"error", "code", "message", "hint", "can_proceed", "confirm"}
+    assert (told["code"] == "permission_denied") == (told["error"] == "PERMISSION_DENIED")
+    assert told.get("message", told["error"]) == text(result)
     return text(result)
 
 

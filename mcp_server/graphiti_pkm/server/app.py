@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -26,8 +26,10 @@ from graphiti_pkm.server.owners import PassedOn, owners
 from graphiti_pkm.server.tools.call_log import CallLog, answer_internal_errors
 from graphiti_pkm.server.tools.completions import METHOD, Completions
 from graphiti_pkm.server.tools.guard import error_result, guarded
+from graphiti_pkm.server.tools.hints import Advice
 from graphiti_pkm.server.tools.instructions import INSTEAD_OF_READ_GRAPH, READ_GRAPH, build_instructions
 from graphiti_pkm.server.tools.prompts import build_prompts
+from graphiti_pkm.server.tools.recent_calls import OwnRecentCalls, RecentCalls
 from graphiti_pkm.server.tools.registry import (
     TOOLSETS,
     current,
@@ -70,6 +72,8 @@ class MemoryServer(MCPServer[Backend]):
         self._drain_seconds = settings.drain_seconds
         self._local_tier = settings.tier
         names = [tool.name for tool in self.tools]
+        self._names = frozenset(names)
+        advice = _advice(settings, self.tools, self._names_offered)
         has_pictures = EXPORTING in names
         self._built = {
             tool.name: guarded(
@@ -79,6 +83,7 @@ class MemoryServer(MCPServer[Backend]):
                 read_only_caller=settings.read_only,
                 zone=settings.zone,
                 local_tier=settings.tier,
+                advice=advice,
             )
             for tool in (*self.tools, *([DRAWING] if has_pictures else []))
         }
@@ -184,6 +189,11 @@ class MemoryServer(MCPServer[Backend]):
         header = request.headers.get(TOOLSETS_HEADER) if request is not None else None
         return self.tools if header is None else narrowed(self.tools, header)
 
+    def _names_offered(self, request: Any) -> Collection[str]:
+        if request is None or TOOLSETS_HEADER not in request.headers:
+            return self._names
+        return frozenset(tool.name for tool in self._offered(request))
+
     def _templates_of(self, request: Any) -> list[str]:
         """The resource templates that a request may use."""
         known = [one.uri_template for one in self._resource_manager.list_templates()]
@@ -255,7 +265,21 @@ def _shared(settings: Settings) -> Buckets | None:
         return None
     from graphiti_pkm.server.auth.shared_rate_limits import SharedBuckets  # noqa: PLC0415  (imports SQLite)
 
-    return SharedBuckets(settings.data_dir / "limits.sqlite3")
+    return SharedBuckets(settings.worker_file)
+
+
+def _advice(settings: Settings, tools: Sequence[ToolSpec], offered: Callable[[Any], Collection[str]]) -> Advice | None:
+    if settings.hints == "off":
+        return None
+    return Advice(tools, offered, _recent_calls(settings), holds_back=settings.hints == "confirm")
+
+
+def _recent_calls(settings: Settings) -> RecentCalls:
+    if settings.workers == 1:
+        return OwnRecentCalls()
+    from graphiti_pkm.server.tools.shared_recent_calls import SharedRecentCalls  # noqa: PLC0415  (imports SQLite)
+
+    return SharedRecentCalls(settings.worker_file)
 
 
 def run(settings: Settings, parts: Parts) -> None:

@@ -57,6 +57,11 @@ class Settings(ReasoningSettings, ModelSettings, OAuthSettings, ServingSettings,
         return self
 
     @property
+    def worker_file(self) -> Path:
+        """What the workers of a server share and may lose: what is in it matters for an hour at most."""
+        return self.data_dir / "limits.sqlite3"
+
+    @property
     def token_path(self) -> Path:
         """The path of the token file, which may not exist."""
         return self.tokens_file or self.data_dir / "tokens.json"

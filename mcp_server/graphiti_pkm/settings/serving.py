@@ -9,6 +9,8 @@ Tier: TypeAlias = Literal["reader", "contributor", "librarian", "curator"]
 """The tiers of callers, each including the one before: read; add and make undoable changes; tidy up; delete
 permanently."""
 
+HintMode: TypeAlias = Literal["off", "advise", "confirm"]
+
 _TAKEN = frozenset({"health", "ready", "metrics", "sse", "messages", "register", "authorize", "token"})
 """First parts of the paths of the other endpoints."""
 
@@ -92,6 +94,11 @@ class ServingSettings(BaseModel, defer_build=True):
         "adds and retires, librarian deletes facts, curator deletes words for good. Tokens have tiers of their own.",
     )
     read_only: bool = Field(default=False, description="Offer only tools that change nothing.")
+    hints: HintMode = Field(
+        default="advise",
+        description="Whether answers suggest what to call next, and what should have been called first: off; advise "
+        "carries the call out and says so; confirm first asks back if that is missing.",
+    )
     workers: int = Field(
         default=1, ge=1, le=64, description="Number of processes that serve http; each contains the whole server."
     )

@@ -67,4 +67,5 @@ class Kernel:
     """The services of the capabilities that were built before."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "services", Services(self.receipts.stop_waiting, self.wait_until_rebuilt))
+        services = Services(self.receipts.stop_waiting, self.wait_until_rebuilt, self.context.signer)
+        object.__setattr__(self, "services", services)

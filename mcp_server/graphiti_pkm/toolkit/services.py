@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
+from graphiti_pkm.core.signing import Signer
 from graphiti_pkm.errors import Unavailable
 
 T = TypeVar("T")
@@ -27,13 +28,16 @@ class Services:
         self,
         stop_waiting: Callable[[], None] = lambda: None,
         wait_until_rebuilt: Callable[[], Awaitable[None]] = never_rebuilding,
+        signer: Signer | None = None,
     ) -> None:
         """``stop_waiting`` makes calls that wait for a model return at once, because the server is shutting down.
 
         ``wait_until_rebuilt`` returns once the graph agrees with the journal, or raises Unavailable.
+        ``signer`` signs what the server hands out and takes back; without one, with a key of its own.
         """
         self.stop_waiting = stop_waiting
         self.wait_until_rebuilt = wait_until_rebuilt
+        self.signer = signer or Signer()
         self._built: dict[str, object] = {}
 
     def __getitem__(self, key: ServiceKey[T]) -> T:

@@ -11,6 +11,7 @@ from graphiti_pkm.core.model.access import Tier
 from graphiti_pkm.core.model.answers import Answer
 from graphiti_pkm.core.model.requests import Request
 from graphiti_pkm.toolkit.call import Call
+from graphiti_pkm.toolkit.hints import NO_HINTS, HintRecord, Hints
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class ToolSpec:
     """The tool that shows what a call stored when its outcome is unknown."""
     types: str | None = None
     """The module of the request if the annotation only names it; imported when it is first needed."""
+    hints: Hints = NO_HINTS
+    """What to call before and after it."""
 
     @property
     def name(self) -> str:
@@ -86,3 +89,11 @@ class ToolSpec:
         if self.permitted_to is not None:
             return self.permitted_to
         return "curator" if self.annotations.destructive_hint else "contributor" if self.writes else "reader"
+
+    @property
+    def hint_record(self) -> HintRecord:
+        """The record of its hints."""
+        declared = self.hints
+        return HintRecord(
+            declared.prerequisites, declared.next_actions, self.tier, declared.error_hints, audit=self.writes
+        )

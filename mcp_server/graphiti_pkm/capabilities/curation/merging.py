@@ -218,12 +218,14 @@ class Merging(Reader):
         if near <= BAR:
             raise InvalidInput(
                 f"insufficient_similarity. The similarity of names and summaries is {near:.3f} and must be "
-                f"above {BAR}. If they are one, update_entity can give them fuller summaries first."
+                f"above {BAR}. If they are one, update_entity can give them fuller summaries first.",
+                "insufficient_similarity",
             )
         if not any(one.is_flagged for one in pair.qualities):
             raise InvalidInput(
                 "missing_flag. Flag one of them first, with flag_similar_entities or flag_for_review, so "
-                "that others can object."
+                "that others can object.",
+                "missing_flag",
             )
 
     def _token(self, caller: Caller, pair: _Pair) -> str:

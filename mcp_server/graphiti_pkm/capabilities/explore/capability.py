@@ -12,6 +12,7 @@ from graphiti_pkm.capabilities.explore.tools import (
     get_fact_sources,
 )
 from graphiti_pkm.toolkit.capability import Capability
+from graphiti_pkm.toolkit.hints import Hints
 from graphiti_pkm.toolkit.tool import READS_OPEN, ToolSpec
 
 CAPABILITY = Capability(
@@ -20,17 +21,27 @@ CAPABILITY = Capability(
     tools={
         "memory": (
             ToolSpec(
-                get_entity_connections, "Get Entity Connections", READS_OPEN, "Error getting entity connections: "
+                get_entity_connections,
+                "Get Entity Connections",
+                READS_OPEN,
+                "Error getting entity connections: ",
+                hints=Hints(("get_entity_timeline", "get_fact_sources", "mark_useful")),
             ),
-            ToolSpec(get_entity_timeline, "Get Entity Timeline", READS_OPEN, "Error getting entity timeline: "),
-            ToolSpec(get_episodes, "Get Episodes"),
-            ToolSpec(get_episode_entities, "Get Episode Entities"),
-            ToolSpec(get_entity_edge, "Get Entity Edge"),
-            ToolSpec(get_fact_sources, "Get Fact Sources"),
+            ToolSpec(
+                get_entity_timeline,
+                "Get Entity Timeline",
+                READS_OPEN,
+                "Error getting entity timeline: ",
+                hints=Hints(("get_episodes", "get_fact_sources")),
+            ),
+            ToolSpec(get_episodes, "Get Episodes", hints=Hints(("get_episode_entities",))),
+            ToolSpec(get_episode_entities, "Get Episode Entities", hints=Hints(("get_entity_connections",))),
+            ToolSpec(get_entity_edge, "Get Entity Edge", hints=Hints(("get_fact_sources",))),
+            ToolSpec(get_fact_sources, "Get Fact Sources", hints=Hints(("mark_useful", "retire_fact"))),
         ),
         "graph": (
-            ToolSpec(find_entity_path, "Find Entity Path"),
-            ToolSpec(get_entity_subgraph, "Get Entity Subgraph"),
+            ToolSpec(find_entity_path, "Find Entity Path", hints=Hints(("get_fact_sources",))),
+            ToolSpec(get_entity_subgraph, "Get Entity Subgraph", hints=Hints(("get_entity_connections",))),
         ),
     },
     prompts=PROMPTS,

@@ -2,6 +2,7 @@
 
 from graphiti_pkm.capabilities.sagas.tools import build_communities, summarize_saga
 from graphiti_pkm.toolkit.capability import Capability
+from graphiti_pkm.toolkit.hints import Hints
 from graphiti_pkm.toolkit.tool import WRITES_IDEMPOTENT, ToolSpec
 
 CAPABILITY = Capability(
@@ -9,8 +10,8 @@ CAPABILITY = Capability(
     assembly="graphiti_pkm.capabilities.sagas.assembly",
     tools={
         "graph": (
-            ToolSpec(summarize_saga, "Summarize Saga", WRITES_IDEMPOTENT),
-            ToolSpec(build_communities, "Build Communities", WRITES_IDEMPOTENT),
+            ToolSpec(summarize_saga, "Summarize Saga", WRITES_IDEMPOTENT, hints=Hints(("search_episodes",))),
+            ToolSpec(build_communities, "Build Communities", WRITES_IDEMPOTENT, hints=Hints(("search_nodes",))),
         ),
     },
 )

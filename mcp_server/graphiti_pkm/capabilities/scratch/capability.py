@@ -38,9 +38,12 @@ from graphiti_pkm.capabilities.scratch.tools import (
     transitive_reduction,
 )
 from graphiti_pkm.toolkit.capability import Capability
+from graphiti_pkm.toolkit.hints import Hints
 from graphiti_pkm.toolkit.tool import DELETES, WRITES_IDEMPOTENT, ToolSpec
 
 _tool = partial(ToolSpec, types="graphiti_pkm.capabilities.scratch.requests", shown_by="list_graphs")
+
+_LOADED = Hints(("get_graph_info", "pagerank", "shortest_path"))
 
 DRAWING = _tool(draw_graph, "Draw Graph")
 """Answers the resources of pictures; it is in no toolset and no list."""
@@ -60,7 +63,7 @@ CAPABILITY = Capability(
     tools={
         # Scratch graphs are temporary and belong to the caller, so that a contributor may also remove things from them.
         "reasoning": (
-            _tool(list_graphs, "List Graphs"),
+            _tool(list_graphs, "List Graphs", hints=Hints(("get_graph_info",))),
             _tool(delete_graph, "Delete Graph", DELETES, permitted_to="contributor"),
             _tool(get_graph_info, "Get Graph Info"),
             _tool(compare_graphs, "Compare Graphs"),
@@ -86,12 +89,18 @@ CAPABILITY = Capability(
             _tool(degree_centrality, "Degree Centrality"),
             _tool(impact_of_removal, "Impact Of Removal"),
             _tool(common_causes, "Common Causes"),
-            _tool(import_graph, "Import Graph", WRITES_IDEMPOTENT),
+            _tool(import_graph, "Import Graph", WRITES_IDEMPOTENT, hints=_LOADED),
             _tool(export_graph, "Export Graph"),
-            _tool(load_memory_graph, "Load Memory Graph", WRITES_IDEMPOTENT),
-            _tool(commit_graph, "Commit Graph", WRITES_IDEMPOTENT, shown_by="get_episodes"),
-            _tool(save_graph, "Save Graph", WRITES_IDEMPOTENT),
-            _tool(open_graph, "Open Graph", WRITES_IDEMPOTENT),
+            _tool(load_memory_graph, "Load Memory Graph", WRITES_IDEMPOTENT, hints=_LOADED),
+            _tool(
+                commit_graph,
+                "Commit Graph",
+                WRITES_IDEMPOTENT,
+                shown_by="get_episodes",
+                hints=Hints(("get_entity_connections",)),
+            ),
+            _tool(save_graph, "Save Graph", WRITES_IDEMPOTENT, hints=Hints(("list_graphs",))),
+            _tool(open_graph, "Open Graph", WRITES_IDEMPOTENT, hints=_LOADED),
         ),
     },
 )

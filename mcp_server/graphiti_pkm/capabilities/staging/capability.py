@@ -2,6 +2,7 @@
 
 from graphiti_pkm.capabilities.staging.tools import promote
 from graphiti_pkm.toolkit.capability import Capability
+from graphiti_pkm.toolkit.hints import Hints
 from graphiti_pkm.toolkit.tool import WRITES_IDEMPOTENT, ToolSpec
 
 CAPABILITY = Capability(
@@ -16,6 +17,7 @@ CAPABILITY = Capability(
                 failure="Not promoted: ",
                 permitted_to="curator",
                 shown_by="search_nodes",
+                hints=Hints(("search_nodes", "list_flagged")),
             ),
         ),
     },

@@ -67,7 +67,8 @@ class Groups:
             highest = max((one.tier for one in found), key=TIERS.index)
             raise PermissionDenied(
                 f"PERMISSION_DENIED: this needs tier {caller.needs} in {memory}/{group}, and yours there is "
-                f"{highest}. Nothing was changed. Do not try again; whoever runs the server can change it."
+                f"{highest}. Nothing was changed. Do not try again; whoever runs the server can change it.",
+                f"{memory}/{group} needs tier {caller.needs}, and yours there is {highest}.",
             )
         return _prefix(memory) + group
 

@@ -9,18 +9,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from graphiti_pkm.server.auth.rate_limits import MINUTE, Bucket, OwnBuckets
+from graphiti_pkm.server.worker_file import open_worker_file
 
 _log = logging.getLogger(__name__)
 
-_BUSY_SECONDS = 1.0
+_TABLE = "buckets (principal TEXT, what TEXT, left_ REAL NOT NULL, at REAL NOT NULL, PRIMARY KEY (principal, what))"
 
 
 class SharedBuckets:
-    """Rate limits in a small SQLite file, shared by all processes that use a data directory.
-
-    It is a separate file because counting must not wait for a write to the journal, nor for the disk: a crash of the
-    machine loses the counts of one minute at most. A process that cannot use the file counts by itself.
-    """
+    """Rate limits in the file that the workers share. A process that cannot use it counts by itself."""
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
         self._path = path
@@ -40,17 +37,8 @@ class SharedBuckets:
 
     def _connected(self) -> sqlite3.Connection:
         if self._connection is None:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
-            self._path.chmod(0o600)
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = OFF")
-            connection.execute(
-                "CREATE TABLE IF NOT EXISTS buckets (principal TEXT, what TEXT, left_ REAL NOT NULL, at REAL NOT NULL, "
-                "PRIMARY KEY (principal, what)) WITHOUT ROWID"
-            )
+            self._connection = open_worker_file(self._path, _TABLE)
             self._swept = -math.inf
-            self._connection = connection
         return self._connection
 
     def _take(self, connection: sqlite3.Connection, principal: str, what: str, most: int) -> float:

@@ -28,6 +28,7 @@ _CALLERS_MISTAKES = frozenset(
         "not_found",
         "not_allowed",
         "permission_denied",
+        "prerequisite_suggested",
         "too_many_calls",
         "too_large",
         "conflicting_content",

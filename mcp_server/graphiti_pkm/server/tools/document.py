@@ -33,7 +33,11 @@ A text has at most {DEFAULT_CHARS:,} characters at the default limits and {MAXIM
 does not fit comes with `next_cursor`. A search for a `query` has no `total`, since it ranks whatever is near in meaning
 and nobody knows how many fit; lists and names that are looked up have one. Its page ends where the scores fall away:
 `weaker` counts what follows with the cursor. An error is a result with `isError`, a text,
-and `{{"error": text, "code": code}}`.
+and `{{"error": text, "code": code}}`; of two codes, `permission_denied` and `prerequisite_suggested`, `error` is the code in
+capitals, `message` the text and `hint` one sentence.
+
+Hints: `suggested_next_actions` in the structured content of an answer has those of the tools under *next* below that the
+caller may use; *first* is what should have been called before ([Curation](curation.md#hints)).
 
 `openWorldHint` is true for get_entity_connections and get_entity_timeline because their specification demands it,
 although this memory is a closed world; nothing here reaches the network.
@@ -71,7 +75,7 @@ def _toolset(toolset: Toolset) -> Iterator[str]:
 
 def _tool(tool: ToolSpec) -> Iterator[str]:
     schema = guarded(tool).parameters
-    yield f"\n### {tool.name}\n\n*{tool.title}: {_nature(tool.annotations)}.*\n\n{tool.description}\n"
+    yield f"\n### {tool.name}\n\n*{tool.title}: {_nature(tool.annotations)}.*\n\n{tool.description}\n{_hints(tool)}"
     if not schema["properties"]:
         return
     yield from _table(schema["properties"], schema.get("required", []))
@@ -84,6 +88,14 @@ def _tool(tool: ToolSpec) -> Iterator[str]:
         if "properties" in (item := part.get("items", {})):
             yield f"\nEach of `{name}`:\n"
             yield from _table(item["properties"], item.get("required", []))
+
+
+def _hints(tool: ToolSpec) -> str:
+    record = tool.hint_record
+    before = " or ".join(f"`{name}`" for name in record.prerequisites)
+    after = ", ".join(f"`{name}`" for name in record.next_actions)
+    told = [f"{label}: {names}." for label, names in (("First", before), ("Next", after)) if names]
+    return f"\nTier `{record.permission_level}`. {' '.join(told)}".rstrip() + "\n"
 
 
 def _table(properties: dict[str, Any], required: list[str]) -> Iterator[str]:

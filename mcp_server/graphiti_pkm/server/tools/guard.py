@@ -28,10 +28,18 @@ from graphiti_pkm.core.model.access import Caller, Tier
 from graphiti_pkm.core.model.requests import Request, without_blanks
 from graphiti_pkm.core.progress import Progress, no_progress
 from graphiti_pkm.core.waiting import in_thread
-from graphiti_pkm.errors import InvalidInput, NotAllowed, NotFound, PermissionDenied, PkmError
+from graphiti_pkm.errors import (
+    InvalidInput,
+    NotAllowed,
+    NotFound,
+    PermissionDenied,
+    PkmError,
+    PrerequisiteSuggested,
+)
 from graphiti_pkm.server.auth.callers import caller_of, token_of
 from graphiti_pkm.server.backend import Backend
 from graphiti_pkm.server.observability.audit import REFUSALS, audit
+from graphiti_pkm.server.tools.hints import CONFIRM, Advice, error_hint
 from graphiti_pkm.server.tools.registry import known_tools
 from graphiti_pkm.server.tools.texts import only_naming
 from graphiti_pkm.toolkit.bounds import refuse_too_much, too_long, too_many_characters, too_many_items, with_list_bounds
@@ -48,6 +56,7 @@ _MOST_PROBLEMS = 5
 _LONGEST_NAME = 40
 _UNUSED = FuncMetadata(arg_model=ArgModelBase)
 """Placeholder for the SDK's parsing of arguments, which ``GuardedTool.run`` replaces."""
+_CONFIRM = {"type": "string", "description": "after PREREQUISITE_SUGGESTED, to go on anyway"}
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -62,10 +71,18 @@ class GuardedTool(Tool):
     """Of the local user without a token."""
     zone: InstanceOf[tzinfo] = Field(default=UTC, exclude=True)
     """The zone in which dates without a time of day are read and shown."""
+    advice: InstanceOf[Advice] | None = Field(default=None, exclude=True)
+    """None: no hints are given."""
 
     @classmethod
     def build(
-        cls, spec: ToolSpec, describe: Callable[[str], str], unshown: Collection[str], *, read_only_caller: bool
+        cls,
+        spec: ToolSpec,
+        describe: Callable[[str], str],
+        unshown: Collection[str],
+        *,
+        read_only_caller: bool,
+        advice: Advice | None = None,
     ) -> "GuardedTool":
         """The tool as it is registered; ``describe`` edits each text for the model.
 
@@ -74,10 +91,13 @@ class GuardedTool(Tool):
         accepted = with_list_bounds(tidy_input(spec.request.model_json_schema(), describe))
         hidden = {name for name, one in spec.request.model_fields.items() if set(unshown) & set(marks_of(one))}
         shown = {name: part for name, part in accepted["properties"].items() if name not in hidden}
+        if advice is not None and advice.asks_back(spec):
+            shown.setdefault(CONFIRM, dict(_CONFIRM))
         return cls(
             spec=spec,
             accepted=accepted,
             read_only_caller=read_only_caller,
+            advice=advice,
             fn=spec.function,
             fn_metadata=_UNUSED,
             is_async=True,
@@ -120,17 +140,32 @@ class GuardedTool(Tool):
         self, caller: Caller, arguments: Json, context: Context[LifespanContextT, RequestT]
     ) -> CallToolResult:
         backend = backend_of(context)
+        request, advice, missing = context.request_context.request, self.advice, None
         try:
             self._check_permission(caller)
             backend.limits.check(caller, arguments, writes=self._writes)
+            if advice is not None:
+                missing = advice.missing(self.spec, caller, request)
+                if advice.asks_back(self.spec):
+                    arguments = await self._released(advice, backend, caller, arguments, missing)
+            result = None
             if backend.owners is not None:
                 self.validated(arguments)
-                passed_on = await backend.owners.pass_on(self.name, caller, arguments)
-                if passed_on is not None:
-                    return passed_on
+                result = await backend.owners.pass_on(self.name, caller, arguments)
         except PkmError as error:
-            return self._error(error, error.message)
-        return await self.answer(backend, caller, arguments, context.report_progress)
+            return self._error(error, backend.message(error, caller))
+        if result is None:
+            result = await self.answer(backend, caller, arguments, context.report_progress)
+        return result if advice is None else advice.advised(self.spec, caller, request, result, missing)
+
+    async def _released(
+        self, advice: Advice, backend: Backend, caller: Caller, arguments: Json, missing: str | None
+    ) -> Json:
+        """The arguments of a call that need not wait for a confirmation, or has it."""
+        has_own = CONFIRM in self.accepted["properties"]
+        self.validated({name: value for name, value in arguments.items() if has_own or name != CONFIRM})
+        services = await backend.services()
+        return advice.released(self.spec, caller, arguments, missing, services.signer)
 
     async def answer(
         self, backend: Backend, caller: Caller, arguments: Json, progress: Progress = no_progress
@@ -157,7 +192,14 @@ class GuardedTool(Tool):
             return error_result(self.spec.failure + self._unexpected(), "internal")
 
     def _error(self, error: PkmError, message: str) -> CallToolResult:
-        return error_result(self.spec.failure + message + self._nothing_stored_note(error), error.code)
+        message = self.spec.failure + message + self._nothing_stored_note(error)
+        if isinstance(error, PermissionDenied):
+            return _typed_error("PERMISSION_DENIED", message, error.code, hint=error.hint)
+        if isinstance(error, PrerequisiteSuggested):
+            more = {"can_proceed": True, CONFIRM: error.confirm}
+            return _typed_error("PREREQUISITE_SUGGESTED", message, error.code, hint=error.hint, **more)
+        hint = error_hint(self.spec, error) if self.advice is not None else None
+        return error_result(message, error.code, **({"hint": hint} if hint else {}))
 
     def _check_permission(self, caller: Caller) -> None:
         if not caller.may(self.spec.tier):
@@ -167,7 +209,8 @@ class GuardedTool(Tool):
                 "give them such a token."
                 if caller.token is not None
                 else f"PERMISSION_DENIED: {self.name} needs tier {self.spec.tier} or above, and the setting tier of "
-                f"this server is {caller.tier}. Nothing was changed. Do not try again."
+                f"this server is {caller.tier}. Nothing was changed. Do not try again.",
+                f"{self.name} needs tier {self.spec.tier}, and yours is {caller.tier}.",
             )
         if caller.read_only and self._writes:
             raise NotAllowed(f"You may only read here, and {self.name} changes the memory. Nothing was changed.")
@@ -241,15 +284,20 @@ def guarded(
     read_only_caller: bool = False,
     zone: tzinfo = UTC,
     local_tier: Tier = "curator",
+    advice: Advice | None = None,
 ) -> GuardedTool:
     """The tool as the server registers it; its texts name only ``enabled`` tools (None: all are enabled).
 
     ``unshown``: marks of the fields that are left out of the schema; ``zone``: of the dates in the text of answers;
-    ``local_tier``: of the local user without a token.
+    ``local_tier``: of the local user without a token; ``advice``: the hints, None without.
     """
     names = known_tools() if enabled is None else enabled
     built = GuardedTool.build(
-        tool, lambda text: only_naming(text, known_tools(), names), unshown, read_only_caller=read_only_caller
+        tool,
+        lambda text: only_naming(text, known_tools(), names),
+        unshown,
+        read_only_caller=read_only_caller,
+        advice=advice,
     )
     return built.model_copy(update={"zone": zone, "local_tier": local_tier})
 
@@ -259,13 +307,20 @@ def marks_of(field: FieldInfo) -> list[str]:
     return [mark for mark in field.metadata if isinstance(mark, str)]
 
 
-def error_result(message: str, code: str) -> CallToolResult:
+def error_result(message: str, code: str, **more: object) -> CallToolResult:
     """An error that the model sees in both versions of the protocol."""
     return CallToolResult(
         content=[TextContent(type="text", text=message)],
-        structured_content={"error": message, "code": code},
+        structured_content={"error": message, "code": code, **more},
         is_error=True,
     )
+
+
+def _typed_error(error: str, message: str, code: str, **more: object) -> CallToolResult:
+    """An error whose ``error`` is a word that programs look for."""
+    result = error_result(message, code, **more)
+    content = result.structured_content or {}
+    return result.model_copy(update={"structured_content": {**content, "error": error, "message": message}})
 
 
 def backend_of(context: Context[Any, Any]) -> Backend:
