@@ -33,11 +33,11 @@ A text has at most {DEFAULT_CHARS:,} characters at the default limits and {MAXIM
 does not fit comes with `next_cursor`. A search for a `query` has no `total`, since it ranks whatever is near in meaning
 and nobody knows how many fit; lists and names that are looked up have one. Its page ends where the scores fall away:
 `weaker` counts what follows with the cursor. An error is a result with `isError`, a text,
-and `{{"error": text, "code": code}}`; of two codes, `permission_denied` and `prerequisite_suggested`, `error` is the code in
-capitals, `message` the text and `hint` one sentence.
+and `{{"error": text, "code": code}}`; of two codes, `permission_denied` and `prerequisite_suggested`, `error` is the
+code in capitals, `message` the text and `hint` one sentence.
 
-Hints: `suggested_next_actions` in the structured content of an answer has those of the tools under *next* below that the
-caller may use; *first* is what should have been called before ([Curation](curation.md#hints)).
+Hints: `suggested_next_actions` in the structured content of an answer has those of the tools under *Next* below that
+the caller may use; *First* is what should have been called before ([Curation](curation.md#hints)).
 
 `openWorldHint` is true for get_entity_connections and get_entity_timeline because their specification demands it,
 although this memory is a closed world; nothing here reaches the network.
