@@ -138,16 +138,18 @@ async def test_the_local_user_may_what_the_setting_says(tmp_path: Path) -> None:
         await call(client, "delete_episode", uuid=stored["episode_uuid"])
 
 
+@pytest.mark.parametrize("hints", ["advise", "off"])
 @pytest.mark.parametrize("tier", TIERS)
-async def test_a_member_may_what_its_tier_there_may_with_every_tool(tier: Tier, tmp_path: Path) -> None:
-    await every_tool_of_a_member(tier, tmp_path / "data")
+async def test_a_member_may_what_its_tier_there_may_with_every_tool(tier: Tier, hints: str, tmp_path: Path) -> None:
+    await every_tool_of_a_member(tier, tmp_path / "data", hints=hints)
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("tier", TIERS)
-async def test_so_it_is_on_neo4j(tier: Tier, tmp_path: Path, neo4j_server: Neo4jAddress) -> None:
+@pytest.mark.parametrize(("tier", "hints"), [*((tier, "advise") for tier in TIERS), ("contributor", "off")])
+async def test_so_it_is_on_neo4j(tier: Tier, hints: str, tmp_path: Path, neo4j_server: Neo4jAddress) -> None:
     empty(neo4j_server)
     settings = {
+        "hints": hints,
         "neo4j_uri": neo4j_server.uri,
         "neo4j_username": neo4j_server.username,
         "neo4j_password": neo4j_server.password,

@@ -59,6 +59,16 @@ async def test_a_client_is_served_whichever_worker_its_requests_meet(server: Ser
             assert [one["uuid"] for one in found["episodes"]] == [told["episode_uuid"]]
 
 
+async def test_what_a_caller_searched_in_one_worker_the_others_know(server: Served) -> None:
+    assert len(both(server)) == WORKERS
+    async with over_http(server.endpoint) as client:
+        assert "prerequisite_hint" in await call(client, "add_memory", episode_body="Before.")
+        await call(client, "search_nodes", query="Tom")
+    for number in range(8):  # each connects anew
+        async with over_http(server.endpoint) as client:
+            assert "prerequisite_hint" not in await call(client, "add_memory", episode_body=f"Note {number}.")
+
+
 async def test_a_killed_worker_is_started_again_and_nothing_acknowledged_is_lost(server: Served) -> None:
     writers = [Writer(server) for _ in range(8)]
     tasks = [asyncio.create_task(writer.write()) for writer in writers]

@@ -187,9 +187,10 @@ async def test_a_refusal_is_no_other_error_and_is_audited(doors: Doors, caplog: 
     }
 
 
+@pytest.mark.parametrize("hints", ["advise", "off"])
 @pytest.mark.parametrize("tier", TIERS)
-async def test_the_setting_is_the_tier_of_the_local_user_without_a_token(tier: Tier, doors: Doors) -> None:
-    doors.settings = doors.settings.model_copy(update={"tier": tier})
+async def test_the_setting_is_the_tier_of_the_local_user_without_a_token(tier: Tier, hints: str, doors: Doors) -> None:
+    doors.settings = doors.settings.model_copy(update={"tier": tier, "hints": hints})
     world = everything(doors)
     async with (
         served(doors.settings, world.start) as url,

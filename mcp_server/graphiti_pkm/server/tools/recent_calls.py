@@ -50,7 +50,8 @@ class OwnRecentCalls:
             self._calls.popitem(last=False)
 
     def has_any(self, caller: Caller, tools: Collection[str]) -> bool:
-        return any(not self._is_over(self.at(caller, tool)) for tool in tools)
+        who = digest_of(caller)
+        return any(not self._is_over(self._calls.get((who, tool), -math.inf)) for tool in tools)
 
     def at(self, caller: Caller, tool: str) -> float:
         """When the caller last called the tool."""
