@@ -106,7 +106,7 @@ class Advice:
             hint = f"{missing} was not called before: {tool.hints.error_hints[tool.hints.missing]}"
             data[PREREQUISITE] = hint
             content.append(TextContent(type="text", text=f"Hint: {hint}"))
-        return CallToolResult(content=content, structured_content=data)
+        return result.model_copy(update={"content": content, "structured_content": data})
 
     def _open_to(self, caller: Caller, request: Any, names: Sequence[str]) -> list[str]:
         """Those of the tools that this caller may call with this request."""
