@@ -395,9 +395,10 @@ async def test_a_small_graph_comes_whole(filled: Client) -> None:
     assert len((await call(filled, "search_memories", query="Point Person Company"))["entities"]) == 5
 
 
-async def test_relations_that_are_over_are_not_listed(filled: Client) -> None:
+async def test_relations_that_are_over_are_not_listed(world: World, filled: Client) -> None:
     fact = {"source": "Alice", "relation": "WORKS_AT", "target": "Globex", "replaces": "Acme", "fact": "Alice left."}
     await call(filled, "add_memory", episode_body="Alice left Acme for Globex.", facts=[fact])
+    world.clock.advance(seconds=1)
     answer = await found(filled, "Alice", "Acme", "Globex")
     assert [one["target"] for one in answer["relations"]] == ["Globex"]
 

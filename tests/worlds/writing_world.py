@@ -1,7 +1,7 @@
 """A memory to write into: fakes, and shortcuts to tell and to look."""
 
 import json
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from tests.fakes import FakeClock, FakeEmbedder, FakeGraph, FakeJournal, FakeLocks
@@ -23,6 +23,9 @@ from graphiti_pkm.core.ports.ports import Embedder
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.storage.commit import Committer
 from graphiti_pkm.storage.usage import USAGE, UsageQueue
+
+TICK = timedelta(microseconds=1)
+"""By this a write is later than the one before it if the clock stands still."""
 
 
 class WritingWorld:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from tests.builders import at
-from tests.worlds.writing_world import WritingWorld, attention, ready_calls, the
+from tests.worlds.writing_world import TICK, WritingWorld, attention, ready_calls, the
 
 NOW = at(2026, 6, 1)
 ACME = {"source": "me", "relation": "WORKS_AT", "target": "Acme", "fact": "I work at Acme"}
@@ -109,7 +109,7 @@ async def test_telling_a_current_fact_with_its_end_closes_it(world: WritingWorld
     answer = await world.tell("two", closing, reference_time="2026-04-01")
     assert (answer.facts[0].uuid, answer.facts[0].outcome) == (first.facts[0].uuid, "updated")
     assert [(one.fact, one.kind, one.replaced_by) for one in answer.retired] == [("I work at Acme", "retired", None)]
-    assert [(fact.invalid_at, fact.expired_at) for fact in world.facts] == [(at(2026, 3, 15), NOW)]
+    assert [(fact.invalid_at, fact.expired_at) for fact in world.facts] == [(at(2026, 3, 15), NOW + TICK)]
     assert world.lines() == []
 
 

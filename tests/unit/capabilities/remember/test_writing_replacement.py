@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from tests.builders import at
-from tests.worlds.writing_world import WritingWorld, attention, the
+from tests.worlds.writing_world import TICK, WritingWorld, attention, the
 
 NOW = at(2026, 6, 1)
 ACME = {"source": "me", "relation": "WORKS_AT", "target": "Acme", "fact": "I work at Acme"}
@@ -24,10 +24,10 @@ async def test_the_old_fact_ends_where_the_new_one_starts(world: WritingWorld, w
     await world.tell("one", {**ACME, "valid_at": "2024"})
     answer = await world.tell("two", {**BETA, "replaces": wanted}, reference_time="2026-03-01")
     old, new = world.fact("me WORKS_AT Acme"), world.fact("me WORKS_AT Beta")
-    assert (old.invalid_at, old.expired_at, new.valid_at) == (at(2026, 3), NOW, at(2026, 3))
+    assert (old.invalid_at, old.expired_at, new.valid_at) == (at(2026, 3), NOW + TICK, at(2026, 3))
     change = next(iter(world.graph.tables.changes.values()))
     assert (change.fact_uuid, change.replaced_by, change.kind) == (old.uuid, new.uuid, "retired")
-    assert (change.episode_uuid, change.recorded_at) == (answer.episode_uuid, NOW)
+    assert (change.episode_uuid, change.recorded_at) == (answer.episode_uuid, NOW + TICK)
     assert (change.previous_valid_at, change.previous_invalid_at) == (at(2024), None)
     assert world.lines() == ["me WORKS_AT Beta"]
 
@@ -173,7 +173,7 @@ async def test_a_corrected_fact_is_voided_and_the_new_one_takes_its_interval(wor
     first = await world.tell("one", {**ACME, "valid_at": "2024"}, reference_time="2026-01-01")
     second = await world.tell("two", {**BETA, "replaces": "Acme", "change": "corrected"}, reference_time="2026-03-01")
     old, new = world.fact("me WORKS_AT Acme"), world.fact("me WORKS_AT Beta")
-    assert (old.voided, old.expired_at, old.valid_at, old.invalid_at) == (True, NOW, at(2024), None)
+    assert (old.voided, old.expired_at, old.valid_at, old.invalid_at) == (True, NOW + TICK, at(2024), None)
     assert (new.valid_at, new.invalid_at, new.reference_time) == (at(2024), None, at(2026, 3))
     assert [(one.uuid, one.kind, one.replaced_by) for one in second.retired] == [(old.uuid, "voided", new.uuid)]
     episodes = world.graph.tables.episodes

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.builders import at
-from tests.worlds.writing_world import WritingWorld, attention, line, ready_calls, the
+from tests.worlds.writing_world import TICK, WritingWorld, attention, line, ready_calls, the
 
 from graphiti_pkm.core.model.answers import AddMemoryResponse, Attention
 
@@ -235,7 +235,7 @@ async def test_a_plan_fulfilled_early_is_settled_by_the_ready_call(world: Writin
     done = {**trip, "kind": "event", "valid_at": "2026-03-20"}
     answer = await told(world, [("2026-02-10", planned), ("2026-05-20", done)])
     await settle(world, the(answer, "possible_conflict"))
-    assert [fact.expired_at for fact in world.facts if fact.kind == "plan"] == [NOW]
+    assert [fact.expired_at for fact in world.facts if fact.kind == "plan"] == [NOW + 2 * TICK]
     assert len([fact for fact in world.facts if fact.kind == "event"]) == 1
 
 

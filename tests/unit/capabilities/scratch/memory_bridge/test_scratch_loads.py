@@ -58,7 +58,7 @@ async def test_events_that_a_date_leaves_out_are_counted(world: ScratchWorld) ->
 
 async def test_a_load_as_memory_knew_it_has_what_was_corrected_since(world: ScratchWorld) -> None:
     await cause(world, *CHAIN, "churn")
-    before = world.clock.instant
+    before = world.clock.advance(seconds=1)
     world.clock.advance(days=1)
     for one, other, right in (("deploy", "overload", "bad query"), ("outage", "complaints", "late mail")):
         (wrong,) = [fact for fact in world.facts if fact.text == f"{one} causes {other}"]
@@ -146,7 +146,7 @@ async def test_types_narrow_what_fits_and_alone_are_loaded_whole(world: ScratchW
 
 async def test_two_dates_of_a_whole_group_compare(world: ScratchWorld) -> None:
     await cause(world, *CHAIN)
-    before = world.clock.instant
+    before = world.clock.advance(seconds=1)
     world.clock.advance(days=1)
     (wrong,) = [fact for fact in world.facts if fact.text == "deploy causes overload"]
     right = {"source": "bad query", "relation": "CAUSES", "target": "overload"}
