@@ -34,11 +34,9 @@ def texts(result: CallToolResult) -> list[str]:
 
 def hinted(result: CallToolResult) -> str | None:
     """The hint of an answer, which text and structured content have alike, or neither."""
-    data, more = answered(result), texts(result)[1:]
-    hint = data.get(HINT)
-    assert more == ([] if hint is None else [f"Hint: {hint}"])
-    assert SUGGESTED not in "".join(texts(result))
-    json.loads(text(result))
+    (only,), hint = texts(result), answered(result).get(HINT)
+    assert json.loads(only).get(HINT) == hint
+    assert SUGGESTED not in only
     return hint
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from mcp_types import CallToolResult, TextContent
+from mcp_types import CallToolResult, ContentBlock, TextContent
 
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.reading.confirmation import confirmation, is_confirmed
@@ -105,7 +105,7 @@ class Advice:
         if missing is not None and not tool.annotations.destructive_hint and not _tells_duplicates(data):
             hint = f"{missing} was not called before: {tool.hints.error_hints[tool.hints.missing]}"
             data[PREREQUISITE] = hint
-            content.append(TextContent(type="text", text=f"Hint: {hint}"))
+            content[0] = _with_hint(content[0], hint)
         return result.model_copy(update={"content": content, "structured_content": data})
 
     def _open_to(self, caller: Caller, request: Any, names: Sequence[str]) -> list[str]:
@@ -120,6 +120,12 @@ class Advice:
 def error_hint(tool: ToolSpec, error: PkmError) -> str | None:
     """What the tool's record says about an error."""
     return tool.hints.error_hints.get(error.reason) if isinstance(error, InvalidInput) else None
+
+
+def _with_hint(block: ContentBlock, hint: str) -> ContentBlock:
+    """The text of an answer, which is one JSON object and stays one, with the hint as its last field."""
+    assert isinstance(block, TextContent)  # noqa: S101  (every answer begins with its text)
+    return TextContent(type="text", text=f'{block.text[:-1]},"{PREREQUISITE}":{json.dumps(hint)}}}')
 
 
 def _said(data: Json) -> frozenset[str]:
