@@ -24,6 +24,8 @@ ROWS: frozenset[str] = frozenset(
     + _rows("C", 16, range(17, 23), 24, 25, 27, 28, 31, 41, range(43, 47), range(51, 57))
     + _rows("K-", range(1, 6), range(7, 12), 15, range(18, 23), range(24, 43), 48, 49, 50, 89, 90, 92, 95, 96)
     + _rows("K-", 52, range(54, 58), range(59, 65), range(67, 70), 72, 93)  # documents
+    + _rows("K-", 6, 12, 13, 14, 16, 17, 23, 43, 44, 46, 47, 78, 88, 91, 97, 98)  # checks, and what is stored
+    + _rows("T", 85, 89)
     + _rows("T", range(91, 101))
     + _rows("K-", 73, range(78, 88), 94)  # staging
     + _rows("C", 29, 30, 48)
@@ -512,12 +514,37 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
         "test_each_request_is_answered_although_one_holds_half_a_surrogate_pair": "T37",
     },
     "unit/capabilities/curation/test_merging.py": {
-        "test_facts_mentions_and_names_move_and_undoing_gives_all_of_it_back": "C46",
+        "test_facts_mentions_and_names_move_and_undoing_gives_all_of_it_back": "C46 K-91 T89",
+        "test_a_fact_that_both_have_is_joined_and_those_of_the_pair_go": "K-91 T89",
         "test_of_two_agents_with_a_preview_the_second_gets_a_conflict": "K-96",
         "test_the_similarity_has_to_be_above_the_bar_and_one_of_both_flagged": "K-36",
     },
     "storm/test_killed_staging.py": {
         "test_a_workflow_killed_at_ten_random_points_ends_by_second_runs": "K-87",
+    },
+    "unit/capabilities/curation/test_checks.py": {
+        "test_a_dry_run_says_the_same_and_changes_nothing": "K-46",
+        "test_what_is_new_and_linked_only_to_what_is_distant_is_flagged_and_a_normal_newcomer_is_not": "K-47",
+        "test_one_link_one_near_link_nothing_near_or_a_person_is_no_finding": "T85",
+        "test_in_clean_staging_all_are_approved_and_a_later_flag_takes_that_back": "K-78",
+    },
+    "integration/test_curation.py": {
+        "test_a_real_model_finds_the_comics_in_medicine_and_no_normal_newcomer": "K-47 T85",
+        "test_two_near_duplicates_and_an_orphan_of_staging_are_found_and_a_rebuild_keeps_what_was_said": "K-46 K-78",
+    },
+    "integration/test_explaining.py": {
+        "test_a_model_adds_a_text_to_each_pair_and_changes_nothing": "K-98",
+    },
+    "integration/test_what_is_stored.py": {
+        "test_the_embedded_file_has_the_tables_and_columns_that_the_page_lists": "K-43",
+        "test_neo4j_has_the_labels_and_properties_that_the_page_lists": "K-43",
+        "test_neither_store_has_a_place_for_rights_rules_tools_or_what_a_page_shows": "K-44",
+    },
+    "unit/capabilities/curation/test_reviews.py": {
+        "test_a_search_shows_librarians_why_an_entity_is_flagged_and_others_nothing": "K-23",
+    },
+    "storm/test_fitness_storm.py": {
+        "test_of_ten_thousand_searches_by_twenty_readers_each_is_counted_and_only_what_fits_rises": "K-32",
     },
     "unit/capabilities/curation/test_similar.py": {
         "test_a_pair_above_the_threshold_is_flagged_once_with_its_similarity": "K-90",
@@ -531,6 +558,7 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
         "test_a_path_out_of_the_root_is_refused_and_not_opened": "T100",
     },
     "unit/capabilities/sources/test_ingesting.py": {
+        "test_a_document_is_one_write_with_an_episode_for_each_section": "K-17",
         "test_an_edited_file_is_a_version_that_shares_the_sections_that_did_not_change": "T98",
     },
     "unit/capabilities/sources/test_evidence.py": {
@@ -549,6 +577,9 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
     },
     "unit/capabilities/curation/test_origins.py": {
         "test_a_later_mention_by_another_leaves_who_made_it": "K-15",
+        "test_an_entity_has_uuid_name_and_when_it_was_made_with_an_offset": "K-12 K-13 K-16",
+        "test_what_a_model_finds_is_an_inference_from_what_was_told": "K-17",
+        "test_there_are_three_kinds_of_sources": "K-17",
         "test_what_a_caller_says_is_its_own_in_every_record": "T86",
     },
     "unit/core/model/test_fitness.py": {
@@ -562,9 +593,13 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
         "test_fifty_entities_are_one_statement_and_several_hits_of_one_are_one_row": "K-26 K-27",
         "test_a_fault_keeps_what_waits_and_the_next_time_writes_it_once": "K-28 T80",
     },
+    "contracts/test_graph_values.py": {
+        "test_no_answer_holds_an_embedding": "K-14",
+    },
     "contracts/test_usage.py": {
         "test_searches_add_up_to_a_count_and_a_sum_of_raw_cosines_once_they_are_written": "K-19 T76",
         "test_two_processes_and_two_hosts_add_and_neither_overwrites": "T28",
+        "test_formula_and_order_are_those_of_the_documents_cypher_over_the_same_hits": "K-26 K-29",
     },
     "unit/capabilities/search/test_boosting.py": {
         "test_three_searches_that_return_an_entity_count_three_and_what_the_limit_cuts_counts_nothing": "K-18",
@@ -585,6 +620,7 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
         "test_a_librarian_flags_lists_and_clears_and_a_contributor_may_not": "K-48 K-89",
         "test_what_cannot_be_is_refused_and_named": "K-24",
         "test_a_librarian_merges_and_undoes_it": "K-05",
+        "test_a_curator_lifts_what_a_librarian_may_not_and_a_contributor_says_what_helped": "K-06",
     },
     "protocol/test_tiers.py": {
         "test_a_tier_is_shown_and_may_call_its_tools_and_no_others": "K-01",
@@ -746,6 +782,7 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
         "test_known_at_shows_the_record_as_it_was_and_as_of_the_world_by_it": "G-11 G-64 G-81",
     },
     "unit/capabilities/search/test_searching.py": {
+        "test_staging_and_production_are_searched_together_where_both_are_named": "K-97",
         "test_thirty_asked_for_are_thirty": "G-63 T32",
         "test_a_name_in_another_group_is_another_entity": "T02 G-38",
         "test_searches_read_the_default_group_unless_told_otherwise": "C21",
@@ -782,6 +819,7 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
         "test_a_tag_is_taken_once_and_is_a_plain_word": "K-81",
     },
     "unit/cli/test_main.py": {
+        "test_commands_about_groups_print_json_and_refuse_a_flag_that_they_do_not_know": "K-88",
         "test_every_setting_is_a_flag_of_serve_under_each_of_its_names_and_tells_its_variables": "M-95",
         "test_a_flag_under_any_of_its_names_wins_over_every_variable": "M-80 M-88 M-90",
         "test_two_flags_of_one_setting_that_differ_are_an_error_and_the_last_of_one_name_counts": "C54 M-95",

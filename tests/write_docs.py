@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tests.docker_env import ENV_EXAMPLE, env_example
 from tests.published_entries import files, with_links
+from tests.stored_page import stored_page
 
 from graphiti_pkm.cli.main import build_parser
 from graphiti_pkm.server.tools.document import tools_page
@@ -101,7 +102,7 @@ def readme_with_settings(text: str) -> str:
 
 def pages() -> dict[str, str]:
     """Every generated page by file name."""
-    return {"configuration.md": configuration_page(), "tools.md": tools_page()}
+    return {"configuration.md": configuration_page(), "stored.md": stored_page(), "tools.md": tools_page()}
 
 
 if __name__ == "__main__":

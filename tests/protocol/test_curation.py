@@ -129,6 +129,8 @@ async def test_a_curator_lifts_what_a_librarian_may_not_and_a_contributor_says_w
         async with connected(f"{url}/mcp", "auto", **librarian) as client:
             refused = await client.call_tool("adjust_bias", asked)
             assert "PERMISSION_DENIED: adjust_bias needs a token of tier curator" in error_of(refused)
+            refused = await client.call_tool("delete_episode", {"uuid": stored["episode_uuid"]})
+            assert "PERMISSION_DENIED: delete_episode needs a token of tier curator" in error_of(refused)
         async with connected(f"{url}/mcp", "auto", **reader) as client:
             refused = await client.call_tool("mark_useful", {"fact_uuid": fact})
             assert "PERMISSION_DENIED: mark_useful needs a token of tier contributor" in error_of(refused)

@@ -174,6 +174,20 @@ def test_help_is_an_answer_and_no_error(command: str, capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize(
+    "command",
+    ["migrate", "snapshot", "restore", "rollback", "ingest", "search", "stats", "curate", "promote", "diff"],
+)
+def test_commands_about_groups_print_json_and_refuse_a_flag_that_they_do_not_know(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "--json" in commands()[command].format_help()
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--wings"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
     "arguments",
     [[], ["fly"], ["serve", "--wings"], ["status", "--data", "here"], ["backup"]],
 )

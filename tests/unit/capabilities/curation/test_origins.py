@@ -1,5 +1,6 @@
 """Who made a record: the principal and token of the transport, and where the record comes from."""
 
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -43,6 +44,22 @@ async def test_a_later_mention_by_another_leaves_who_made_it() -> None:
     assert await origin(world, "entity", mine["Tom"]) == LOCAL.origin()
     assert await origin(world, "fact", stored.facts[0].uuid or "") == LOCAL.origin()
     assert await origin(world, "episode", again.episode_uuid) == token.origin()
+
+
+async def test_an_entity_has_uuid_name_and_when_it_was_made_with_an_offset() -> None:
+    world = World(EVERYTHING, writes_really=True)
+    async with world.connect() as client:
+        for body in ("Tom came.", "Tom went."):
+            told = answered(await client.call_tool("add_memory", {"episode_body": body, "entities": [{"name": "Tom"}]}))
+            world.clock.advance(seconds=7200)
+            (node,) = answered(await client.call_tool("search_nodes", {"query": "Tom"}))["nodes"]
+            entity = world.graph.tables.entities[told["entities"][0]["uuid"]]
+            assert (node["uuid"], node["name"]) == (entity.uuid, "Tom")
+            made = datetime.fromisoformat(node["created_at"])
+            assert made.utcoffset() is not None
+            assert made == entity.created_at
+    assert len(world.graph.tables.entities) == 1
+    assert entity.created_at < world.clock.instant - timedelta(hours=1)
 
 
 async def test_what_a_model_finds_is_an_inference_from_what_was_told() -> None:

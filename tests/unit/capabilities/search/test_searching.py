@@ -436,3 +436,13 @@ async def test_a_full_pool_is_told_and_nothing_found_is_a_total() -> None:
 async def test_names_that_are_looked_up_are_counted() -> None:
     world = await a_world(an_entity("Sarah"))
     assert (await nodes(world, names=["Sarah"])).message == "Found 1 node(s) of 1, best first"
+
+
+async def test_staging_and_production_are_searched_together_where_both_are_named() -> None:
+    world, staged = World(), f"{GROUP}_staging"
+    for group in (GROUP, staged):
+        berlin = an_entity("Berlin", group_id=group)
+        await world.given(a_write(berlin, a_name(berlin)))
+    both = await nodes(world, "Berlin", group_ids=[GROUP, staged])
+    assert sorted((node.name, node.group_id) for node in both.nodes) == [("Berlin", GROUP), ("Berlin", staged)]
+    assert [node.group_id for node in (await nodes(world, "Berlin", group_ids=[staged])).nodes] == [staged]
