@@ -22,6 +22,7 @@ NAMES = (
     "adding",
     "classic",
     "projects",
+    "fitness",
     "extraction",
     "local_model",
     "ingest",

@@ -20,6 +20,10 @@ class Times:
     def p50(self) -> float:
         return statistics.median(self.milliseconds)
 
+    @property
+    def p95(self) -> float:
+        return statistics.quantiles(self.milliseconds, n=20)[-1]
+
 
 @dataclass(frozen=True)
 class Target:

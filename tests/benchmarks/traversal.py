@@ -1,8 +1,6 @@
 """How long a person's assistant waits for a traversal of an ordinary memory: reported, no aim."""
 
-import statistics
-
-from tests.benchmarks.measuring import Figure, Times, in_turn, ms
+from tests.benchmarks.measuring import Figure, in_turn, ms
 from tests.benchmarks.world import call, client_of, memory
 from tests.corpus import DENSE_FACTS_EACH, DJANGO, WEEKS, dense, fixed_uuid, load, weeks
 from tests.fakes import FakeEmbedder
@@ -28,10 +26,6 @@ async def figures(rounds: int = ROUNDS) -> list[Figure]:
 
         taken = await in_turn({"get_entity_connections": connections, "get_entity_timeline": timeline}, rounds)
     return [
-        Figure(f"{tool} on {fixture} through MCP, p95", ms(_p95(taken[tool])), f"{_WAIT_MS} ms proposed")
+        Figure(f"{tool} on {fixture} through MCP, p95", ms(taken[tool].p95), f"{_WAIT_MS} ms proposed")
         for tool, fixture in (("get_entity_connections", "F1"), ("get_entity_timeline", "F3 beside F1"))
     ]
-
-
-def _p95(times: Times) -> float:
-    return statistics.quantiles(times.milliseconds, n=20)[-1]
