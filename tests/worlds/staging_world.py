@@ -11,6 +11,7 @@ from graphiti_pkm.capabilities.curation.assembly import CURATION, MERGING
 from graphiti_pkm.capabilities.curation.merging import Merging
 from graphiti_pkm.capabilities.curation.requests import FlagForReview, MergeEntities
 from graphiti_pkm.capabilities.curation.reviews import Reviews
+from graphiti_pkm.capabilities.curation.splitting import Splitting
 from graphiti_pkm.capabilities.curation.unmerging import Unmerging
 from graphiti_pkm.capabilities.forget.clearing import Clearing
 from graphiti_pkm.capabilities.forget.deleting import Deleting
@@ -41,6 +42,7 @@ class StagingWorld(WritingWorld):
         merges = self.graph.part(MERGING)
         self.merging = Merging(self.context, groups, stored[0], merges, committer)
         self.unmerging = Unmerging(self.context, groups, stored[0], merges, committer, self.merging)
+        self.splitting = Splitting(self.context, groups, merges, committer)
         self.forgetting = Forgetting(self.context, groups, committer)
         self.deleting = Deleting(self.context, groups, committer)
         self.clearing = Clearing(self.context, groups, committer)

@@ -1,6 +1,6 @@
 """Looks at entities before they are promoted: who is flagged, unsure, alone or there twice waits for a librarian."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from graphiti_pkm.capabilities.curation.merging import BAR
 from graphiti_pkm.capabilities.curation.ports import GraphCuration
@@ -33,8 +33,13 @@ class PromotionCheck:
         self._curation = curation
         self._similar = similar
 
-    async def issues(self, entities: Sequence[Entity], source: str, target: str) -> dict[str, list[Issue]]:
-        """By uuid, the reasons to look at it first. Duplicates are found only while the embedding model answers."""
+    async def issues(
+        self, entities: Sequence[Entity], source: str, target: str, copy_of: Callable[[str], str]
+    ) -> dict[str, list[Issue]]:
+        """By uuid, the reasons to look at it first. Duplicates are found only while the embedding model answers.
+
+        ``copy_of``: what an entity is in the target, if it was copied before: that is no other one.
+        """
         uuids = [one.uuid for one in entities]
         said = await self._curation.qualities(uuids, [source])
         support = await self._graph.records.entity_support(uuids)
@@ -54,7 +59,8 @@ class PromotionCheck:
         if await self._context.embedder.available():
             for within in (source, target):
                 for entity, other in await self._similar.pairs(entities, source, within, BAR, _NEAREST):
-                    if within == source or normalise_name(entity.name) != normalise_name(other.name):
+                    is_joined = other.uuid == copy_of(entity.uuid) or _has_same_name(entity, other)
+                    if within == source or not is_joined:
                         add(entity, "duplicate", f"very similar to {other.name} ({other.uuid})")
         return found
 
@@ -70,3 +76,7 @@ class PromotionCheck:
         ]
         if flagged:
             await self._committer.commit(intent_of(flagged, group, at), {})
+
+
+def _has_same_name(one: Entity, other: Entity) -> bool:
+    return normalise_name(one.name) == normalise_name(other.name)

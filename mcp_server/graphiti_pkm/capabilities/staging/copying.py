@@ -418,9 +418,13 @@ class Copying:
                 return
             after = page.keys[-1]
 
+    def copy_of(self, uuid: str) -> str:
+        """What a record there is here, or would be."""
+        return self._earlier.get(uuid) or self._renaming.uuid(uuid)
+
     async def _here(self, kind: str, uuids: Sequence[str]) -> dict[str, str]:
         """Of records there, those that an earlier run copied and that are still here."""
-        mapped = {uuid: self._earlier.get(uuid) or self._renaming.uuid(uuid) for uuid in uuids}
+        mapped = {uuid: self.copy_of(uuid) for uuid in uuids}
         records, groups, wanted = self._graph.records, [self.target], list(mapped.values())
         if kind == "entity":
             found = {one.uuid for one in await records.get_entities(wanted, groups)}

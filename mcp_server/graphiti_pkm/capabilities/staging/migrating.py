@@ -209,7 +209,7 @@ class Migrating:
 
     async def _good(self, copying: Copying, entities: Sequence[Entity], caller: Caller) -> list[Entity]:
         """Those without a reason to look at them first; the others are reported, and flagged if this is no preview."""
-        found = await self._check.issues(entities, copying.source, copying.target)
+        found = await self._check.issues(entities, copying.source, copying.target, copying.copy_of)
         for entity in entities:
             if issues := found[entity.uuid]:
                 copying.held_back.add(f"{entity.name}: {issues[0].detail}")

@@ -7,7 +7,7 @@ from tests.builders import a_document, a_passage, a_write, an_episode, an_instan
 from tests.worlds.staging_world import StagingWorld
 
 from graphiti_pkm.capabilities.curation.requests import FlagForReview, SetConfidence
-from graphiti_pkm.capabilities.history.requests import RetireFact, WhatChanged
+from graphiti_pkm.capabilities.history.requests import RetireFact, UpdateEntity, WhatChanged
 from graphiti_pkm.capabilities.staging.requests import Promote
 from graphiti_pkm.core.model.access import LOCAL, Caller
 from graphiti_pkm.core.model.records import Entity
@@ -306,6 +306,15 @@ async def test_what_waits_for_a_look_is_listed_by_kind_and_flagged_and_the_rest_
     assert db.qualities[ben].flag_reason == "Who?"
     assert [one.name for one in done.approved] == ["Anna", "Go", "Rome", "rooms"]
     assert (done.issues_total, done.approved_total) == (6, 4)
+
+
+async def test_a_copy_is_no_duplicate_of_what_it_was_copied_from(world: StagingWorld) -> None:
+    await world.note("Ben Bernd plays.", "Ben Bernd", "PLAYS", "Go", group_id=STAGING)
+    await world.migrate()
+    await world.updating.update_entity(
+        LOCAL, UpdateEntity(entity_uuid=entity(world, "Ben Bernd", STAGING).uuid, name="Bernd Ben")
+    )
+    assert (await world.migrate(is_checked=True)).issues == ()
 
 
 async def test_without_a_model_nothing_is_called_a_duplicate(world: StagingWorld) -> None:
