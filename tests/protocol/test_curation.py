@@ -113,6 +113,25 @@ async def test_a_librarian_splits_and_merging_undoes_it(doors: Doors) -> None:
         assert {one["name"] for one in connections["facts"]} == {"ROWS_IN", "SINGS_IN"}
 
 
+async def test_a_fact_of_a_merged_entity_shows_the_name_it_was_told_under_and_the_present_one() -> None:
+    named = [{"name": name, "type": "Tool", "summary": "Keeps rows."} for name in ("Harbour Store", "Store Harbour")]
+    fact = {"source": "Store Harbour", "relation": "RUNS_ON", "target": "Atlas", "fact": "Store Harbour runs on Atlas."}
+    async with World(EVERYTHING, writes_really=True).connect() as client:
+        stored = await client.call_tool("add_memory", {"episode_body": "A store.", "entities": named, "facts": [fact]})
+        kept, gone = (one["uuid"] for one in answered(stored)["entities"][:2])
+        answered(await client.call_tool("flag_similar_entities", {}))
+        asked = {"keep_uuid": kept, "remove_uuid": gone, "reason": "One store."}
+        preview = answered(await client.call_tool("merge_entities", asked))
+        answered(await client.call_tool("merge_entities", {**asked, "confirm": preview["confirm"]}))
+        result = await client.call_tool("search_memory_facts", {"query": "Store Harbour runs"})
+        (found,) = answered(result)["facts"]
+        assert (found["fact"], found["source_node_name"]) == ("Store Harbour runs on Atlas.", "Harbour Store")
+        (shown,) = told(result)["facts"]
+        assert (shown["fact"], shown["source_node_name"]) == ("Store Harbour runs on Atlas.", "Harbour Store")
+        nodes = answered(await client.call_tool("search_nodes", {"names": ["Store Harbour"]}))["nodes"]
+        assert [(one["name"], one["aliases"]) for one in nodes] == [("Harbour Store", ["Store Harbour"])]
+
+
 async def test_a_curator_lifts_what_a_librarian_may_not_and_a_contributor_says_what_helped(doors: Doors) -> None:
     world = a_world(doors)
     doors.settings = doors.settings.model_copy(update={"toolsets": EVERYTHING.toolsets})
