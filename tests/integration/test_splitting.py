@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 from tests.integration.planted import files_with
-from tests.integration.test_merging import forget, graph_of, rebuild, tell
+from tests.integration.test_merging import forget, graph_of, rebuild, tell, unmerge
 from tests.neo4j_server import Neo4jAddress, empty
 from tests.storm.dump import Dump, differences, dump
 
 from graphiti_pkm.bootstrap import Memory, open_memory
 from graphiti_pkm.capabilities.curation.models import SplitResponse
-from graphiti_pkm.capabilities.curation.requests import MergeEntities, SplitEntity
-from graphiti_pkm.capabilities.curation.tools import MERGING, SPLITTING
-from graphiti_pkm.capabilities.history.requests import RetireFact
-from graphiti_pkm.capabilities.history.tools import RETIRING
+from graphiti_pkm.capabilities.curation.requests import FlagForReview, MergeEntities, SplitEntity
+from graphiti_pkm.capabilities.curation.tools import MERGING, REVIEWS, SPLITTING
+from graphiti_pkm.capabilities.history.requests import RetireFact, UpdateEntity
+from graphiti_pkm.capabilities.history.tools import RETIRING, UPDATING
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.queries import EpisodeFilter, FactFilter, Window
 from graphiti_pkm.settings.loader import Settings
@@ -61,26 +61,23 @@ async def owned(memory: Memory, uuid: str) -> tuple[list[str], list[str]]:
     return [one.uuid for one in facts.facts], [one.uuid for one in episodes.episodes]
 
 
-async def any_story(memory: Memory, draw: random.Random) -> str:
-    """Notes of which each tells up to three facts of Ana, in either direction; some facts are ended. Her uuid."""
-    (uuid,) = (await tell(memory, episode_body="Ana came.", entities=[_ana(draw)])).values()
+async def any_story(memory: Memory, draw: random.Random, name: str = ANA, other: str = ANA) -> str:
+    """Notes of which each tells up to three facts of somebody, in either direction; some are ended. The uuid."""
+    person = {"name": name, "type": "Person", "summary": draw.choice(("", "A rower.")), "aliases": [f"{name}'s boat"]}
+    uuid = (await tell(memory, episode_body=f"{name} came.", entities=[person]))[name]
     for number in range(draw.randint(2, 5)):
         facts = []
         for place in draw.sample(PLACES, draw.randint(0, 3)):
-            ends = [ANA, draw.choice((place, ANA))]
+            ends = [name, draw.choice((place, name, other))]
             draw.shuffle(ends)
             told = f"{ends[0]} and {ends[1]} in note {number} about {place}"
             facts.append({"source": ends[0], "relation": draw.choice(RELATIONS), "target": ends[1], "fact": told})
-        body = f"Note {number} of Ana. " + ". ".join(one["fact"] for one in facts)
-        await tell(memory, episode_body=body, facts=facts, entities=[{"name": ANA}])
+        body = f"Note {number} of {name}. " + ". ".join(one["fact"] for one in facts)
+        await tell(memory, episode_body=body, facts=facts, entities=[{"name": name}])
     facts_now, _ = await owned(memory, uuid)
     for fact in draw.sample(facts_now, min(len(facts_now), 2)):
         await memory.services[RETIRING].retire_fact(LOCAL, RetireFact(fact_uuid=fact, reason="No more."))
     return uuid
-
-
-def _ana(draw: random.Random) -> dict[str, Any]:
-    return {"name": ANA, "type": "Person", "summary": draw.choice(("", "A rower.")), "aliases": ["Annie"]}
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -96,7 +93,7 @@ async def test_a_split_and_the_merge_of_both_give_back_the_same_and_so_does_a_re
         done = await split(
             memory,
             uuid,
-            "Annie",
+            f"{ANA}'s boat",
             fact_uuids=some,
             episode_uuids=draw.sample(episodes, draw.randint(0 if some else 1, len(episodes) - 1)),
         )
@@ -110,6 +107,34 @@ async def test_a_split_and_the_merge_of_both_give_back_the_same_and_so_does_a_re
         merged = dump(tmp_path)
         await rebuild(memory)
         assert differences(merged, dump(tmp_path)) == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_a_merge_of_any_two_and_its_undoing_give_back_the_same_and_so_does_a_rebuild(
+    tmp_path: Path, seed: int
+) -> None:
+    draw = random.Random(seed)  # noqa: S311 the same stories in every run
+    one, other = "Maria Anna Rossi", "Rossi, Maria Anna"
+    async with open_memory(Settings(data_dir=tmp_path)) as memory:
+        kept = await any_story(memory, draw, one)
+        removed = await any_story(memory, draw, other, one)
+        for uuid in (kept, removed):
+            said = UpdateEntity(entity_uuid=uuid, summary="A rower who came from Italy.")
+            await memory.services[UPDATING].update_entity(LOCAL, said)
+        await memory.services[REVIEWS].flag_for_review(LOCAL, FlagForReview(entity_uuid=kept, reason="One?"))
+        before = content(tmp_path)
+        asked = {"keep_uuid": kept, "remove_uuid": removed, "reason": "One after all."}
+        preview = await memory.services[MERGING].merge_entities(LOCAL, MergeEntities.model_validate(asked))
+        confirmed = MergeEntities.model_validate({**asked, "confirm": preview.confirm})
+        await memory.services[MERGING].merge_entities(LOCAL, confirmed)
+        merged = dump(tmp_path)
+        await rebuild(memory)
+        assert differences(merged, dump(tmp_path)) == []
+        await unmerge(memory, removed)
+        assert differences(before, content(tmp_path)) == []
+        parted = dump(tmp_path)
+        await rebuild(memory)
+        assert differences(parted, dump(tmp_path)) == []
 
 
 async def two(memory: Memory) -> tuple[str, str]:
