@@ -212,7 +212,8 @@ class Checks(Reader):
         neighbours = await self._graph.records.get_entities(uuids, [group])
         named = await self._similar.named(neighbours, group)
         neighbours = [one for one in neighbours if one.uuid in named]
-        if len(neighbours) < _FEWEST_NEIGHBOURS:
+        # Without a summary a made-up name means nothing, and is distant from everything.
+        if sum(bool(one.summary) for one in neighbours) < _FEWEST_NEIGHBOURS:
             return None
         texts = [text_of(one) for one in (entity, *neighbours)]
         vectors = await vectors_of(self._context.embedder, [entity.name, *texts])

@@ -172,9 +172,20 @@ class ByTopic(FakeEmbedder):
 
 
 async def linked(world: CurationWorld, name: str, *others: str, label: str = "Concept") -> None:
-    """A thing that facts join with others."""
+    """A thing that facts join with others, all but "bare" ones with a summary."""
     facts = [{"source": name, "relation": "NEAR", "target": one, "fact": f"{name} is near {one}."} for one in others]
-    await world.tell(f"About {name}.", *facts, entities=[{"name": name, "type": label}])
+    await world.tell(
+        f"About {name}.",
+        *facts,
+        entities=[
+            {
+                "name": one,
+                "type": label if one == name else "Concept",
+                "summary": None if "bare" in one else f"It is {one}.",
+            }
+            for one in (name, *others)
+        ],
+    )
 
 
 async def a_library() -> CurationWorld:
@@ -202,6 +213,7 @@ async def test_what_is_new_and_linked_only_to_what_is_distant_is_flagged_and_a_n
     ("name", "others", "label"),
     [
         ("comics of one link", ["medicine 1"], "Concept"),
+        ("comics, linked to bare names", ["bare one", "bare two"], "Concept"),
         ("comics of mixed links", ["medicine 1", "comics 1"], "Concept"),
         ("cooking, like nothing there", ["medicine 1", "medicine 2"], "Concept"),
         ("Ann of comics", ["medicine 1", "medicine 2"], "Person"),
