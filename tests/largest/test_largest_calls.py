@@ -241,7 +241,7 @@ def special(tool: str, kind: str, group: str, answer: Json) -> Json:
         "unmerge_entities": {"remove_uuid": one},
         "split_entity": {"entity_uuid": one, "fact_uuids": facts_of[:1], "name": words(90_200, NAME)},
         "promote": {"source": "production", "target": "archive", "dry_run": False},
-        "flag_similar_entities": {"threshold": 0.85, "entity_uuid": None},
+        "flag_similar_entities": {"threshold": 0.85, "entity_uuid": None, "explain": False},
         "add_evidence": {"quote": words(2, 2_000), "document": group, "paragraph": 2},
         "create_project": {"name": words(90_100, NAME)},
         "create_entry": {"entities": [{"name": words(n, NAME)} for n in range(500)], "facts": None},
