@@ -175,8 +175,14 @@ def _command(
 
 
 def _add_ingest(add: _Add) -> None:
-    ingest = add("ingest", "Store Markdown and text files as documents, one episode a section.", json=True)
-    ingest.add_argument("files", nargs="+", type=Path, metavar="FILE", help="file ending in .md, .markdown or .txt")
+    ingest = add("ingest", "Store files as documents, one episode a section.", json=True)
+    ingest.add_argument(
+        "files",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="file ending in .md, .txt or .html, with the extra documents in .pdf or .docx too",
+    )
     ingest.add_argument(
         "--name",
         metavar="NAME",

@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from graphiti_pkm.capabilities.sources.converting import CONVERTERS, converted
 from graphiti_pkm.capabilities.sources.layout import Format
 from graphiti_pkm.errors import InvalidInput, NotFound
 
 MOST_BYTES = 4_000_000
+_MOST_OF_OTHERS = 50_000_000
+"""Bytes of a PDF or DOCX, of which little is text."""
 _FORMATS: dict[str, Format] = {".md": "markdown", ".markdown": "markdown", ".txt": "text", ".text": "text"}
+_PACKED = (".pdf", ".docx")
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
 
@@ -23,7 +27,7 @@ class SourceFile:
     """Under the root, with ``/`` between its parts."""
     kind: Format
     text: str
-    """As it stands there, with its own line breaks; without a byte order mark."""
+    """As it stands there, with its own line breaks and without a byte order mark; of other formats what they become."""
 
 
 def read_file(path: Path, root: Path) -> SourceFile:
@@ -41,9 +45,9 @@ def read_file(path: Path, root: Path) -> SourceFile:
         raise InvalidInput(
             f"{path} does not lie under {base}. Nothing of it was read; the setting document_root names another root."
         )
-    kind = _FORMATS.get(real.suffix.lower())
-    if kind is None:
-        raise InvalidInput(f"{path}: only Markdown and text can be ingested ({', '.join(_FORMATS)}).")
+    ending = real.suffix.lower()
+    if ending not in _FORMATS and ending not in CONVERTERS:
+        raise InvalidInput(f"{path}: only these can be ingested: {', '.join((*_FORMATS, *CONVERTERS))}.")
     if not real.is_file():
         raise InvalidInput(f"{path} is no file. Nothing of it was stored.")
     try:
@@ -53,20 +57,21 @@ def read_file(path: Path, root: Path) -> SourceFile:
     with os.fdopen(descriptor, "rb") as opened:
         if real.resolve() != real:
             raise changed(path)
-        text = decoded(read_whole(opened, path), path)
+        read = read_whole(opened, path, _MOST_OF_OTHERS if ending in _PACKED else MOST_BYTES)
+    text, kind = (decoded(read, path), _FORMATS[ending]) if ending in _FORMATS else converted(read, path)
     return SourceFile(real.relative_to(base).as_posix(), kind, text)
 
 
-def read_whole(opened: BinaryIO, path: Path) -> bytes:
+def read_whole(opened: BinaryIO, path: Path, most: int = MOST_BYTES) -> bytes:
     """The bytes of an opened file. Raises InvalidInput if it is none, too long, or not the same afterwards."""
     before = os.fstat(opened.fileno())
     if not stat.S_ISREG(before.st_mode):
         raise InvalidInput(f"{path} is no file. Nothing of it was stored.")
-    if before.st_size > MOST_BYTES:
+    if before.st_size > most:
         raise InvalidInput(
-            f"{path} has {before.st_size:,} bytes, more than {MOST_BYTES:,}. Nothing of it was stored; divide it."
+            f"{path} has {before.st_size:,} bytes, more than {most:,}. Nothing of it was stored; divide it."
         )
-    read = opened.read(MOST_BYTES + 1)
+    read = opened.read(most + 1)
     after = os.fstat(opened.fileno())
     if len(read) != before.st_size or (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
         raise changed(path)

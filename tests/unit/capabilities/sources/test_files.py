@@ -77,9 +77,9 @@ def test_what_is_not_there_or_no_text_is_refused(root: Path) -> None:
     for name in ("none.md", "loop.md"):
         with pytest.raises(NotFound, match="There is no file"):
             read_file(root / name, root)
-    (root / "page.pdf").write_bytes(b"%PDF")
-    with pytest.raises(InvalidInput, match="only Markdown and text"):
-        read_file(root / "page.pdf", root)
+    (root / "page.odt").write_bytes(b"PK")
+    with pytest.raises(InvalidInput, match="only these can be ingested"):
+        read_file(root / "page.odt", root)
     (root / "latin.txt").write_bytes("Müller".encode("latin-1"))
     with pytest.raises(InvalidInput, match=r"no text in UTF-8 \(byte 1\)"):
         read_file(root / "latin.txt", root)
