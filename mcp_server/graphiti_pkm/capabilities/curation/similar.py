@@ -14,7 +14,7 @@ from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import unknown
 from graphiti_pkm.core.model.access import Caller
-from graphiti_pkm.core.model.names import name_key
+from graphiti_pkm.core.model.names import name_key, search_terms
 from graphiti_pkm.core.model.queries import EntityFilter, Window
 from graphiti_pkm.core.model.records import Entity, Quality, Vector, in_order
 from graphiti_pkm.core.ports.ports import Embedder
@@ -33,6 +33,8 @@ _NEAREST, _NEAREST_OF_ONE = 10, 50
 _NEAR_NAMES = 0.5
 """Cosine of two names from which their summaries are compared too."""
 _NAME = 200
+_TERMS = 32
+"""Words of a summary by which further candidates are found: many decisions have names as near as ADR 4 and ADR 41."""
 DECIMALS = 3
 
 
@@ -129,18 +131,35 @@ class Similar(Reader):
     ) -> list[list[Pair]]:
         """The pairs of each entity, most similar first; ``within``: the group of the others, if it is another."""
         within = within or group
-        asked = [one for one in entities if one.uuid in await self.named(entities, group)]
+        compared = await self.named(entities, group)
+        asked = [one for one in entities if one.uuid in compared]
         vectors = await self._vectors([one.name for one in asked])
         near: dict[str, list[str]] = {}
+        by_words: dict[str, list[str]] = {}
         for one in asked:
             wanted = EntityFilter(group_ids=(within,), labels=(one.label,) if one.label else ())
             found = await self._graph.search.nearest_entities(vectors[one.name], wanted, limit + 1)
-            near[one.uuid] = [uuid for uuid, cosine in found.items() if cosine >= _NEAR_NAMES and uuid != one.uuid]
-        uuids = list(dict.fromkeys(uuid for listed in near.values() for uuid in listed))
+            near[one.uuid] = [uuid for uuid, score in found.items() if score >= _NEAR_NAMES and uuid != one.uuid]
+            terms = search_terms(one.summary, _TERMS)
+            alike = await self._graph.search.search_entities(terms, wanted, limit + 1) if terms else {}
+            by_words[one.uuid] = [uuid for uuid in alike if uuid != one.uuid and uuid not in found]
+        uuids = list(dict.fromkeys(uuid for listed in (*near.values(), *by_words.values()) for uuid in listed))
         records = {one.uuid: one for one in await self._graph.records.get_entities(uuids, [within])}
+        names = await self._vectors(
+            [records[uuid].name for some in by_words.values() for uuid in some if uuid in records]
+        )
+        for one in asked:
+            told = [uuid for uuid in by_words[one.uuid] if uuid in records]
+            near[one.uuid] += [
+                uuid for uuid in told if cosine(vectors[one.name], names[records[uuid].name]) >= _NEAR_NAMES
+            ]
         named = await self.named(list(records.values()), within)
         others = {
-            one.uuid: [records[uuid] for uuid in near[one.uuid] if uuid in named and records[uuid].label == one.label]
+            one.uuid: [
+                other
+                for uuid in near[one.uuid]
+                if (other := records.get(uuid)) and uuid in named and other.label == one.label
+            ]
             for one in asked
         }
         keys = [in_order(one.uuid, other.uuid) for one in asked for other in others[one.uuid]]

@@ -23,6 +23,7 @@ _HEADINGS = frozenset(
 )
 """One of them stands in every record; a page with nothing but a status is none."""
 _DECISION = ("decision", "decision outcome", "decisions")
+_CONTEXT = ("context", "context and problem statement", "problem statement")
 _LINKS = frozenset({"links", "related decisions", "related", "more information", "references"})
 _NUMBER = re.compile(r"(?:adr[-_ #]*)?0*(\d{1,5})(?=[\W_]|$)", re.IGNORECASE)
 _NUMBERED_TITLE = re.compile(r"(?:adr[-_ #]*)?\d{1,5}(?:\s*[.:)]|\s+[-–—]|\.?\s)\s*", re.IGNORECASE)
@@ -88,7 +89,7 @@ class DecisionRecord:
 
     title: str
     summary: str
-    """The title, and how what was decided begins."""
+    """The title, and how decision and context begin."""
     statuses: tuple[Said, ...]
     """The last one is the present one; earlier ones have a day."""
     day: Said | None
@@ -324,11 +325,16 @@ def _plain(text: str) -> str:
 
 
 def _summary(text: str, title: str, sections: Sequence[_Section]) -> str:
-    """The title and the first block of the decision, by which records with one title differ."""
-    for name in _DECISION:
-        for one in sections[1:]:
-            if one.heading == name and one.blocks:
-                first = one.blocks[0]
-                said = " ".join(_plain(text[first.start : min(first.end, first.start + _LONG)]).split())
-                return f"{title}: {said}"[:_SUMMARY]
-    return title
+    """The title and how decision and context begin.
+
+    Records of one title differ by them, and the same decision under another title is near: of 38 real records those
+    of one decision have a cosine of at least 0.90, those of two of at most 0.83 (ADR 69).
+    """
+    told = [one for name in (*_DECISION, *_CONTEXT) for one in sections[1:] if one.heading == name]
+    said, length = [f"{title}:"], 0
+    for block in (block for one in told for block in one.blocks):
+        said += _plain(text[block.start : min(block.end, block.start + _LONG)]).split()
+        length += block.end - block.start
+        if length > _SUMMARY:
+            break
+    return " ".join(said)[:_SUMMARY].rstrip(":") if told else title

@@ -82,7 +82,7 @@ def test_of_nygards_form_status_and_date_are_read_where_they_stand() -> None:
     record = read(NYGARD)
     assert (record.title, record.number, record.status.text) == ("DNS definitions", 4, "accepted")
     assert record.status_day == "2017-07-14"
-    assert record.summary == "DNS definitions: We will use one zone."
+    assert record.summary == "DNS definitions: We will use one zone. We need names. Accepted practice differs."
     assert words(NYGARD, record) == ["Accepted"]
     assert record.status.start == NYGARD.index("Accepted\n"), "not the first place of the word"
 
@@ -212,7 +212,10 @@ async def test_a_record_gives_its_status_with_date_deciders_and_quotes_in_one_wr
     assert (dated.value, dated.quote) == ("2017-07-14", "2017-07-14")
     assert {one.valid_at for one in write.episodes} == {day("2017-07-14")}
     decision = next(one for one in write.entities if one.name == "ADR 4")
-    assert (decision.label, decision.summary) == ("Decision", "DNS definitions: We will use one zone.")
+    assert (decision.label, decision.summary) == (
+        "Decision",
+        "DNS definitions: We will use one zone. We need names. Accepted practice differs.",
+    )
     assert {one.episode_uuid for one in write.mentions if one.entity_uuid == decision.uuid} == {
         one.uuid for one in write.episodes
     }
