@@ -131,8 +131,8 @@ class Similar(Reader):
     ) -> list[list[Pair]]:
         """The pairs of each entity, most similar first; ``within``: the group of the others, if it is another."""
         within = within or group
-        compared = await self.named(entities, group)
-        asked = [one for one in entities if one.uuid in compared]
+        with_names = await self.named(entities, group)
+        asked = [one for one in entities if one.uuid in with_names]
         vectors = await self._vectors([one.name for one in asked])
         near: dict[str, list[str]] = {}
         by_words: dict[str, list[str]] = {}
