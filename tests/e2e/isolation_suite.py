@@ -24,6 +24,8 @@ from tests.e2e.isolation_world import HER_ENTITY, HER_PROJECT, SECRETS, VERAS, k
 from tests.e2e.support import call
 from tests.protocol.support import BESIDE, text
 
+from graphiti_pkm.server.tools.resources import CHANGES_ADDRESS, CHANGES_OF_GROUP
+
 ANSWERS_HAND_OUT = {"cursor": "next_cursor", "confirm": "confirm"}
 """Parameters that take what an earlier answer gave, and where that answer has it."""
 REFUSES_ONE = {"merge_entities"}
@@ -103,6 +105,9 @@ class Isolation:
                     ]
                     assert answers[0] == answers[1]
             assert len(addresses) - len(pictures) >= 2
+            addresses.remove(CHANGES_OF_GROUP)
+            hers, nobodys = [await read(client, f"{CHANGES_ADDRESS}?group={one}/default") for one in ("vera", "nora")]
+            assert hers.replace("vera/default", "nora/default") == nobodys
             for template in (one for one in addresses if one not in pictures):
                 assert set(re.findall(r"{(.*?)}", template)) == {"uuid"}
                 for uuid in target.story.vera.all().values():

@@ -8,7 +8,7 @@ from tests.protocol.access import Doors, a_world
 from tests.protocol.serving import connected, served
 from tests.protocol.support import EVERYTHING, Mode, World, answered
 
-from graphiti_pkm.server.tools.resources import ENTITY, EPISODE
+from graphiti_pkm.server.tools.resources import CHANGES_OF_GROUP, ENTITY, EPISODE
 
 REVIEW = PromptReference(name="review_entity")
 NAMES = ["Ann Lee", "Anna", "Årsta Annex", "Zoe", "me"]
@@ -80,7 +80,7 @@ async def test_what_nobody_can_know_is_offered_nothing_and_what_is_not_there_is_
 async def test_every_template_that_is_listed_can_be_completed() -> None:
     async with World(EVERYTHING).connect() as client:
         templates = [one.uri_template for one in (await client.list_resource_templates()).resource_templates]
-        assert set(templates) > {ENTITY, EPISODE}
+        assert set(templates) > {ENTITY, EPISODE, CHANGES_OF_GROUP}
         for uri in templates:
             assert await offered(client, ResourceTemplateReference(uri=uri), "graph", "") == []
 

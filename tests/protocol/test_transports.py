@@ -92,7 +92,7 @@ async def test_a_toolsets_header_hides_pictures_of_scratch_graphs_with_their_too
             assert (await client.read_resource(picture)).contents
         async with connected(f"{url}/mcp", mode, **{"X-MCP-Toolsets": "memory"}) as client:
             templates = (await client.list_resource_templates()).resource_templates
-            assert {one.name for one in templates} == {"entity", "episode"}
+            assert {one.name for one in templates} == {"entity", "episode", "changes"}
             with pytest.raises(MCPError, match="not offered here"):
                 await client.read_resource(picture)
         async with connected(f"{url}/mcp", mode, **{"X-MCP-Toolsets": "reasoning"}) as client:

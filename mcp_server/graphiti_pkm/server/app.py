@@ -11,7 +11,14 @@ import anyio
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, CallToolResult, CompleteRequestParams, GetPromptResult, InputRequiredResult
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolResult,
+    CompleteRequestParams,
+    GetPromptResult,
+    InputRequiredResult,
+    SubscriptionsListenRequestParams,
+)
 
 from graphiti_pkm.capabilities.scratch.capability import DRAWING, EXPORTING
 from graphiti_pkm.core.operating_system import CAN_FORK
@@ -42,9 +49,10 @@ from graphiti_pkm.server.tools.registry import (
 from graphiti_pkm.server.tools.request_limits import RequestLimits
 from graphiti_pkm.server.tools.resources import SCRATCH, add_pictures, add_resources
 from graphiti_pkm.server.tools.texts import only_naming
-from graphiti_pkm.server.transports.draining import CLOSING_SECONDS, Draining, end_within, on_signal, when_ended
+from graphiti_pkm.server.transports.draining import CLOSING_SECONDS, LISTEN, Draining, end_within, on_signal, when_ended
 from graphiti_pkm.server.transports.openings import Openings
 from graphiti_pkm.server.transports.stdio import serve_stdio
+from graphiti_pkm.server.transports.subscriptions import Subscriptions
 from graphiti_pkm.settings.loader import APP, Settings
 from graphiti_pkm.toolkit.bounds import too_many_characters
 from graphiti_pkm.toolkit.services import Services
@@ -100,7 +108,7 @@ class MemoryServer(MCPServer[Backend]):
             instructions=build_instructions(names),
             tools=[self._built[name] for name in names],
             lifespan=lifespan,
-            subscriptions=False,  # no notifications are sent, so none are announced
+            subscriptions=False,  # the SDK's handler would tell everybody of everything
             middleware=[
                 answer_internal_errors,
                 RequestLimits(backend.limits),
@@ -115,6 +123,8 @@ class MemoryServer(MCPServer[Backend]):
         add_resources(self, read_only_caller=settings.read_only)
         completions = Completions(self._prompts_of, self._templates_of, read_only_caller=settings.read_only)
         self._lowlevel_server.add_request_handler(METHOD, CompleteRequestParams, completions)
+        listening = Subscriptions(backend, self.draining, read_only_caller=settings.read_only)
+        self._lowlevel_server.add_request_handler(LISTEN, SubscriptionsListenRequestParams, listening)
         if has_pictures:
             add_pictures(self, self._built[DRAWING.name], self._offers_pictures)
 
@@ -224,6 +234,8 @@ class MemoryServer(MCPServer[Backend]):
             names = [tool.name for tool in self._listed(ctx.request)]
         except InvalidInput as error:
             raise MCPError(code=INVALID_PARAMS, message=error.message) from None
+        if "capabilities" in result:
+            result = {**result, "capabilities": _of_fixed_lists(result["capabilities"])}
         if len(names) == len(self.tools):
             return result
         if ctx.method == "tools/list":
@@ -231,6 +243,14 @@ class MemoryServer(MCPServer[Backend]):
             cut = [tool | {"description": only_naming(tool["description"], known_tools(), names)} for tool in kept]
             return {**result, "tools": cut}
         return {**result, **_narrowed(ctx.method, result, names)}
+
+
+def _of_fixed_lists(capabilities: Mapping[str, Any]) -> dict[str, Any]:
+    """No list changes while a server runs; the SDK promises it to all who may listen to resources."""
+    return {
+        name: {**flags, "listChanged": False} if "listChanged" in flags else flags
+        for name, flags in capabilities.items()
+    }
 
 
 def _narrowed(method: str, result: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

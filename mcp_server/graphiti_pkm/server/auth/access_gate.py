@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
@@ -15,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from graphiti_pkm.core.model.access import Token
 from graphiti_pkm.core.ports.metrics import REFUSED, Metrics
 from graphiti_pkm.errors import InvalidSettings
-from graphiti_pkm.server.auth.callers import TOKEN
+from graphiti_pkm.server.auth.callers import STILL_VALID, TOKEN
 from graphiti_pkm.server.auth.tokens import Tokens
 from graphiti_pkm.server.observability.audit import log_refused_request
 from graphiti_pkm.settings.keys import is_loopback
@@ -152,17 +153,26 @@ class Authenticated:
         if not self._tokens.required():
             if visitor is not None:
                 visitor.trust()
-            await self._app({**scope, TOKEN: None}, receive, self._watched(send, scope, None))
+            await self._app(
+                {**scope, TOKEN: None, STILL_VALID: self._is_open}, receive, self._watched(send, scope, None)
+            )
         elif isinstance(found := await self._found(Headers(scope=scope)), Token):
             if visitor is not None:
                 visitor.trust()
             # With this, the SDK refuses requests to the session of another token.
             holder = AuthenticatedUser(AccessToken(token="", client_id=found.id, scopes=[], subject=found.principal))
-            await self._app({**scope, TOKEN: found, "user": holder}, receive, self._watched(send, scope, found))
+            checked = {TOKEN: found, STILL_VALID: partial(self._is_let_in, Headers(scope=scope)), "user": holder}
+            await self._app({**scope, **checked}, receive, self._watched(send, scope, found))
         else:
             if visitor is not None:
                 visitor.distrust()
             await found(scope, receive, send)
+
+    async def _is_open(self) -> bool:
+        return not self._tokens.required()
+
+    async def _is_let_in(self, headers: Headers) -> bool:
+        return isinstance(await self._found(headers), Token)
 
     async def _found(self, headers: Headers) -> Token | Response:
         """The valid token of a request, or the answer to one without.

@@ -14,6 +14,8 @@ TOKEN = "graphiti_pkm.token"  # noqa: S105  (the name of a place)
 """Key of a request's scope for its ``Token``, which is None if the server requires none."""
 GRANTS = "graphiti_pkm.grants"
 """Key of a request's scope for the ``Grants``; absent where nothing is shared."""
+STILL_VALID = "graphiti_pkm.still_valid"
+"""Key of a request's scope for a function that says whether it would be let in now, for what goes on for long."""
 
 REQUESTS_PER_CALL = 5
 """Requests of any kind that a principal may send per permitted tool call: clients also list tools and the like."""

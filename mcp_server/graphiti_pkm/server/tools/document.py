@@ -9,7 +9,7 @@ from graphiti_pkm.server.tools.guard import guarded, marks_of
 from graphiti_pkm.server.tools.instructions import build_instructions
 from graphiti_pkm.server.tools.prompts import PROMPTS
 from graphiti_pkm.server.tools.registry import TOOLSETS, Toolset
-from graphiti_pkm.server.tools.resources import ENTITY, EPISODE, SCRATCH
+from graphiti_pkm.server.tools.resources import CHANGES_OF_GROUP, ENTITY, EPISODE, SCRATCH
 from graphiti_pkm.toolkit.tool import Annotations, ToolSpec
 
 _HEAD = f"""\
@@ -56,6 +56,7 @@ def _lines() -> Iterator[str]:
     for prompt in PROMPTS:
         yield f"| `{prompt.values.__name__}` | {prompt.description} |"
     yield f"\n## Resources\n\n- `{ENTITY}`: an entity with its newest facts\n- `{EPISODE}`: what was said"
+    yield f"- `{CHANGES_OF_GROUP}`: the newest changes of a group, the default one if none is named"
     yield f"- `{SCRATCH['svg']}`: a scratch graph of the caller as a picture; `export_graph` gives the address"
     yield f"- `{SCRATCH['png']}`: the same, with the extra `png` or beside `cairosvg`\n"
     names = [tool.name for toolset in TOOLSETS for tool in toolset.tools]

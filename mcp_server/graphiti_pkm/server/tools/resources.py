@@ -10,9 +10,10 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.server.mcpserver.resources.templates import ResourceSecurity
 
 from graphiti_pkm.capabilities.explore.tools import EXPLORING
+from graphiti_pkm.capabilities.history.requests import WhatChanged
+from graphiti_pkm.capabilities.history.tools import CHANGES
 from graphiti_pkm.capabilities.scratch.pictures import BEGIN, CHOICES, PictureFormat, renders_png
 from graphiti_pkm.core.identity.groups import answering
-from graphiti_pkm.core.model.answers import Answer
 from graphiti_pkm.errors import NotFound, PkmError
 from graphiti_pkm.server.auth.callers import caller_of, token_of
 from graphiti_pkm.server.backend import Backend
@@ -24,6 +25,9 @@ _R = TypeVar("_R")
 
 ENTITY = "pkm://entity/{uuid}"
 EPISODE = "pkm://episode/{uuid}"
+CHANGES_ADDRESS = "pkm://changes"
+CHANGES_OF_GROUP = f"{CHANGES_ADDRESS}{{?group}}"
+_SINCE_EVER = "1970-01-01"
 _ASKED = f"{{?{','.join(CHOICES)}}}"
 SCRATCH = {"svg": f"{BEGIN}{{graph}}.svg{_ASKED}", "png": f"{BEGIN}{{graph}}.png{_ASKED}"}
 _NO_PATHS = ResourceSecurity(exempt_params={"graph", *CHOICES})
@@ -55,20 +59,30 @@ async def read_for(
         raise
 
 
+async def read_entity(call: Call, uuid: str) -> str:
+    """An entity as a resource."""
+    answer = await call.services[EXPLORING].get_entity(call.caller, uuid)
+    return answer.model_dump_json(exclude_none=True)
+
+
+async def read_changes(call: Call, group: str | None) -> str:
+    """The newest changes of a group as a resource: without cursors and dates, the same until something changes."""
+    request = WhatChanged(since=_SINCE_EVER, group_ids=None if group is None else [group])
+    answer = await call.services[CHANGES].what_changed(call.caller, request)
+    return answer.model_dump_json(include={"total", "changes"}, exclude_none=True)
+
+
 def add_resources(server: MCPServer[Backend], *, read_only_caller: bool) -> None:
     """Register the resource templates."""
 
-    async def read(context: Context[Backend, Any], get: Callable[[Call], Awaitable[Answer]]) -> str:
+    async def read(context: Context[Backend, Any], get: Callable[[Call], Awaitable[str]]) -> str:
         asked = context.request_context.request
         try:
-            answer = await read_for(
-                backend_of(context), asked, "resources/read", get, read_only_caller=read_only_caller
-            )
+            return await read_for(backend_of(context), asked, "resources/read", get, read_only_caller=read_only_caller)
         except NotFound as error:
             raise ResourceNotFoundError(error.message) from None
         except PkmError as error:
             raise ResourceError(error.message) from None
-        return answer.model_dump_json(exclude_none=True)
 
     @server.resource(
         ENTITY,
@@ -78,7 +92,18 @@ def add_resources(server: MCPServer[Backend], *, read_only_caller: bool) -> None
         mime_type="application/json",
     )
     async def entity(uuid: str, context: Context[Backend, Any]) -> str:
-        return await read(context, lambda call: call.services[EXPLORING].get_entity(call.caller, uuid))
+        return await read(context, lambda call: read_entity(call, uuid))
+
+    @server.resource(
+        CHANGES_OF_GROUP,
+        name="changes",
+        title="Changes",
+        description="The newest changes of a group, the default one without a name.",
+        mime_type="application/json",
+        security=ResourceSecurity(exempt_params={"group"}),
+    )
+    async def changes(context: Context[Backend, Any], group: str | None = None) -> str:
+        return await read(context, lambda call: read_changes(call, group))
 
     @server.resource(
         EPISODE,
@@ -88,7 +113,11 @@ def add_resources(server: MCPServer[Backend], *, read_only_caller: bool) -> None
         mime_type="application/json",
     )
     async def episode(uuid: str, context: Context[Backend, Any]) -> str:
-        return await read(context, lambda call: call.services[EXPLORING].get_episode(call.caller, uuid))
+        async def get(call: Call) -> str:
+            answer = await call.services[EXPLORING].get_episode(call.caller, uuid)
+            return answer.model_dump_json(exclude_none=True)
+
+        return await read(context, get)
 
 
 def add_pictures(server: MCPServer[Backend], drawing: GuardedTool, is_offered: Callable[[Any], bool]) -> None:

@@ -19,6 +19,8 @@ from graphiti_pkm.server.backend import Backend
 
 _log = logging.getLogger(__name__)
 
+LISTEN = "subscriptions/listen"
+"""A request that is answered when the server or its client ends: no shutdown waits for it."""
 CLOSING_SECONDS = 10.0
 """How long a process may take to close after the time for its calls; it takes longer only if something is stuck."""
 _QUIET_SECONDS = 0.3
@@ -85,6 +87,8 @@ class Draining:
 
     async def __call__(self, ctx: ServerRequestContext[Backend, Any], call_next: CallNext) -> HandlerResult:
         """Count the requests of the MCP server over any transport, as its middleware."""
+        if ctx.method == LISTEN:
+            return await call_next(ctx)
         call = self.start()
         try:
             return await call_next(ctx)

@@ -26,7 +26,7 @@ from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPC
 from pydantic import ValidationError
 
 from graphiti_pkm.server.backend import Backend
-from graphiti_pkm.server.transports.draining import CallUnderWay, Draining, end_within
+from graphiti_pkm.server.transports.draining import LISTEN, CallUnderWay, Draining, end_within
 
 _CHUNK = 65_536
 _ESCAPE = re.compile(
@@ -153,7 +153,7 @@ class _Wire:
     def _begin(self, item: SessionMessage | Exception) -> None:
         if isinstance(item, Exception):
             return
-        if isinstance(item.message, JSONRPCRequest):
+        if isinstance(item.message, JSONRPCRequest) and item.message.method != LISTEN:
             self._open[item.message.id] = self._draining.start()
         elif isinstance(item.message, JSONRPCNotification) and item.message.method == "notifications/cancelled":
             self._close((item.message.params or {}).get("requestId"))  # a cancelled request receives no answer
