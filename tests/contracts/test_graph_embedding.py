@@ -116,3 +116,14 @@ async def test_vectors_are_given_out_by_uuid_for_copies_in_the_groups_named(grap
     assert found.keys() == {zoe.uuid, ming.uuid, fact.uuid, passage.uuid}
     assert {tuple(vector) for vector in found.values()} == {tuple(NEAR)}
     assert await graph.embeddings.vectors_of([], GROUPS) == {}
+
+
+async def test_a_message_without_vectors_is_listed_with_its_speaker_in_front_of_each_sentence(graph: Graph) -> None:
+    message = an_episode("Zoë: we land. Who drives?", source="message")
+    passages = [a_passage(message, 0, 13), a_passage(message, 14, 25, sentence=1)]
+    await graph.writer.apply(a_write(message, *passages), {})
+    found = await graph.embeddings.without_vector("t1", 10)
+    assert {one.uuid: one.text for one in found} == {
+        passages[0].uuid: "Zoë: we land.",
+        passages[1].uuid: "Zoë: Who drives?",
+    }

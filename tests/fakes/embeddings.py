@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from tests.fakes.part import FakePart
 from tests.fakes.tables import Tables
 
+from graphiti_pkm.core.model.passages import embedded_text
 from graphiti_pkm.core.model.records import EmbeddedFact, NewVectors, Vectors
 from graphiti_pkm.core.ports.embedding import EmbeddingSize, TextToEmbed
 
@@ -56,7 +57,7 @@ def _texts(db: Tables) -> Iterator[tuple[str, TextToEmbed]]:
         yield entity.group_id, TextToEmbed(kind="entity", uuid=entity.uuid, text=entity.name)
     for passage in db.passages.values():
         episode = db.episodes[passage.episode_uuid]
-        text = episode.content[passage.start : passage.end]
+        text = embedded_text(episode.content, episode.source, passage.start, passage.end)
         yield (
             episode.group_id,
             TextToEmbed(kind="passage", uuid=passage.uuid, text=text, episode_uuid=episode.uuid),

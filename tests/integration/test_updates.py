@@ -183,3 +183,27 @@ async def test_a_memory_from_before_gets_the_tables(tmp_path: Path) -> None:
         await update(memory, told.entities[0].uuid, name="Petra Berg", unlink_episodes=[told.episode_uuid])
         # Its journal is of this version, and knows who made the first write.
         assert [one for one in await rebuilt(memory) if not one.startswith("write_origin")] == []
+
+
+async def test_messages_from_before_get_vectors_with_their_speaker(tmp_path: Path) -> None:
+    text = "Anna: The train is late. Who waits for us?"
+    async with opened(tmp_path) as memory:
+        told = await tell(memory, text, source="message")
+        note = await tell(memory, "It rained. We waited.")
+        (first, second) = await memory.context.graph.episodes.passages(told.episode_uuid, without_vector=False, limit=9)
+        others = await memory.context.graph.episodes.passages(note.episode_uuid, without_vector=False, limit=9)
+        uuids = [one.uuid for one in (first, second, *others)]
+        wanted = await memory.context.graph.embeddings.vectors_of(uuids, ["default"])
+    with closing(sqlite3.connect(tmp_path / MEMORY)) as db:
+        old = "UPDATE vector SET data = (SELECT data FROM vector WHERE uuid = ?) WHERE uuid = ?"
+        db.execute(old, (first.uuid, second.uuid))
+        db.execute("UPDATE graph_meta SET value = '16' WHERE key = 'schema_version'")
+        db.commit()
+    async with opened(tmp_path) as memory:
+        assert await rebuilt(memory) == []
+        found = await memory.context.graph.embeddings.vectors_of(uuids, ["default"])
+        assert {uuid: list(vector) for uuid, vector in found.items()} == {
+            uuid: pytest.approx(list(vector), abs=1e-5) for uuid, vector in wanted.items()
+        }
+        (spoken,) = await memory.context.embedder.embed(["Anna: Who waits for us?"])
+        assert list(found[second.uuid]) == pytest.approx(list(spoken), abs=1e-5)

@@ -9,8 +9,8 @@ from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.backlinks import ReadTexts, back_link, find_back_links
 from graphiti_pkm.core.identity.mentions import MentionFinder
 from graphiti_pkm.core.model.job_records import BackLinkJob, EmbedMissingJob, EmbedPassagesJob, EraseJob, Job
-from graphiti_pkm.core.model.passages import without_left_out
-from graphiti_pkm.core.model.records import Mention, Passage, Vectors, WriteIntent, WriteKind
+from graphiti_pkm.core.model.passages import embedded_text, without_left_out
+from graphiti_pkm.core.model.records import Episode, Mention, Passage, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.core.waiting import in_thread, wait_for_any
 from graphiti_pkm.errors import ModelUnavailable, PkmError, Unavailable, WritePending
 from graphiti_pkm.storage.commit import Committer
@@ -153,7 +153,7 @@ class Jobs:
             return None
         if self._began_at.get(job_id) == passages[0].uuid:
             raise _CannotGoOn("the database does not keep the vectors of a long text")
-        vectors = await self._vectors(episodes[0].content, passages)
+        vectors = await self._vectors(episodes[0], passages)
         async with self._context.locks.hold(group_id):
             await self._committer.finish(group_id)
             # Some may have been deleted, or forgotten, while they were embedded.
@@ -169,10 +169,11 @@ class Jobs:
         self._began_at[job_id] = passages[0].uuid
         return job
 
-    async def _vectors(self, content: str, passages: list[Passage]) -> Vectors:
+    async def _vectors(self, episode: Episode, passages: list[Passage]) -> Vectors:
+        said = without_left_out(episode.content)
+        texts = [embedded_text(said, episode.source, one.start, one.end) for one in passages]
         try:
-            said = without_left_out(content)
-            vectors = await self._context.embedder.embed([said[p.start : p.end] for p in passages], _PATIENCE)
+            vectors = await self._context.embedder.embed(texts, _PATIENCE)
         except Unavailable as error:  # jobs of other kinds can continue
             raise ModelUnavailable(error.message) from error
         return {passage.uuid: vector for passage, vector in zip(passages, vectors, strict=True)}

@@ -233,7 +233,7 @@ class ForgetPlan:
             ),
             facts=tuple({fact.uuid: fact for fact in (*self.derived.reworded, *self.left)}.values()),
             sagas=tuple(self.sagas),
-            passages=() if deletes else tuple(part for one in redactions for part in one.passages()),
+            passages=() if deletes else tuple(part for one in redactions for part in one.passages),
             deletions=Deletions(
                 episodes=tuple(one.episode.uuid for one in redactions) if deletes else (),
                 entities=tuple(sorted({*lost, *self.derived.entities})),
@@ -243,11 +243,7 @@ class ForgetPlan:
                 episodes=() if deletes else tuple(self._left_of(one) for one in redactions),
                 facts=tuple(sorted(fact.uuid for fact in self.gone)),
                 passages=tuple(
-                    part.uuid
-                    for one in redactions
-                    for place, sentence in enumerate(one.sentences)
-                    for part in sentence.passages
-                    if deletes or place in one.gone
+                    uuid for one in redactions for uuid in (one.passages_held if deletes else one.passages_gone)
                 ),
                 mentions=tuple(self.mentions),
                 reasons=tuple(self.reasons),

@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
+from uuid import UUID, uuid5
 
 from graphiti_pkm.core.model.names import fold
-from graphiti_pkm.core.model.passages import split_passages
+from graphiti_pkm.core.model.passages import embedded_text, split_passages
 from graphiti_pkm.core.model.records import Episode, EpisodeText, Fact, Passage
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 
@@ -113,13 +114,33 @@ class Redaction:
     def words(self) -> str:
         return " ".join(sentence.text for sentence in self.removed)
 
+    @cached_property
     def passages(self) -> list[Passage]:
-        """The remaining passages at their new positions."""
+        """The remaining passages at their new positions.
+
+        One whose vector holds the name of a speaker that stands in a removed sentence is another one from now on, so
+        that the vector goes and a new one is made.
+        """
         return [
-            part.model_copy(update={"start": self.shifted(part.start), "end": self.shifted(part.end)})
+            moved if self._embeds(moved, self.content) == self._embeds(part, self.episode.content) else _renewed(moved)
             for sentence in self.kept
             for part in sentence.passages
+            for moved in [part.model_copy(update={"start": self.shifted(part.start), "end": self.shifted(part.end)})]
         ]
+
+    @property
+    def passages_gone(self) -> list[str]:
+        """Uuids of the removed passages, and of those that others take the place of."""
+        left = {part.uuid for part in self.passages}
+        return [uuid for uuid in self.passages_held if uuid not in left]
+
+    @property
+    def passages_held(self) -> list[str]:
+        """Uuids of all passages of the episode."""
+        return [part.uuid for one in self.sentences for part in one.passages]
+
+    def _embeds(self, part: Passage, content: str) -> str:
+        return embedded_text(content, self.episode.source, part.start, part.end)
 
     def requoted(self, fact: Fact) -> Fact:
         """The fact with its quote at the new position, or without the quote if it is from removed text."""
@@ -150,6 +171,10 @@ class Redaction:
         shares = [len(ends & named) for named in self.named]
         most = max(shares, default=0)
         return most > 0 and {place for place, share in enumerate(shares) if share == most} <= self.gone
+
+
+def _renewed(part: Passage) -> Passage:
+    return part.model_copy(update={"uuid": str(uuid5(UUID(part.uuid), "renewed"))})  # the same in preview and write
 
 
 def sentences_in(text: str) -> list[str]:

@@ -391,7 +391,7 @@ def _texts(
     new = [name for name, one in held.items() if one is None or not (one.is_linkable or name == person)]
     measures = [fact.target for fact in parsed.facts if fact.is_named and not fact.has_target]
     new += [name for name in measures if name_key(group_id, name) not in known]
-    sentences = embedded_at_once(parsed.body, spans)
+    sentences = embedded_at_once(parsed.body, parsed.source, spans)
     return list(dict.fromkeys((*sentences, *new, *_fact_texts(parsed, person))))
 
 

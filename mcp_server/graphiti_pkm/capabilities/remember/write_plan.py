@@ -15,10 +15,11 @@ from graphiti_pkm.core.identity.name_parts import may_be_one, reads_as_name
 from graphiti_pkm.core.identity.spelling import same_digits
 from graphiti_pkm.core.model.answers import Attention
 from graphiti_pkm.core.model.job_records import EmbedPassagesJob, ExtractJob, Job
-from graphiti_pkm.core.model.passages import Span, without_left_out
+from graphiti_pkm.core.model.passages import Span, embedded_text, without_left_out
 from graphiti_pkm.core.model.records import (
     Entity,
     Episode,
+    EpisodeSource,
     Fact,
     FactChange,
     Mention,
@@ -243,13 +244,13 @@ def extract_job(
     )
 
 
-def embedded_at_once(body: str, spans: Sequence[Span | Passage]) -> list[str]:
+def embedded_at_once(body: str, source: EpisodeSource, spans: Sequence[Span | Passage]) -> list[str]:
     """The texts of the first passages, which are embedded within the call."""
     body = without_left_out(body)
     texts: list[str] = []
     used = 0
     for span in spans[:_MOST_PASSAGES]:
-        text = body[span.start : span.end]
+        text = embedded_text(body, source, span.start, span.end)
         used += len(text.encode(errors="surrogatepass"))
         if used > _MOST_BYTES:
             break
@@ -266,7 +267,8 @@ def _vectors_of(plan: WritePlan, vectors: Mapping[str, Vector]) -> Vectors:
     texts = {one.entity.uuid: one.entity.name for one in plan.resolved if one.gains_vector}
     texts.update(plan.facts.texts)
     content = plan.episode.content
-    texts.update(zip((one.uuid for one in plan.passages), embedded_at_once(content, plan.passages), strict=False))
+    first = embedded_at_once(content, plan.episode.source, plan.passages)
+    texts.update(zip((one.uuid for one in plan.passages), first, strict=False))
     return {uuid: vectors[text] for uuid, text in texts.items() if text in vectors}
 
 

@@ -14,6 +14,7 @@ from graphiti_pkm.capabilities.search.episode_ranking import (
     joined,
     own_scores,
     possible_score,
+    rarities_of,
     steps_in,
     unknown_terms,
     with_surroundings,
@@ -21,6 +22,7 @@ from graphiti_pkm.capabilities.search.episode_ranking import (
 )
 from graphiti_pkm.capabilities.search.periods import Period, in_years_before, nearness, periods_in
 from graphiti_pkm.capabilities.search.ports import GraphNeighbours
+from graphiti_pkm.capabilities.search.talk import talk_shares
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.model.names import part_terms, words_of
 from graphiti_pkm.core.model.places import Place, Stretch
@@ -113,14 +115,22 @@ class EpisodeCandidates:
             counts |= holding
             found |= {uuid: more[uuid] for uuid in holding}
         places |= {uuid: one.place for uuid, one in found.items()}
-        counts |= await self._with_the_one_before(counts, stems, wanted, places)
+        followers = await self._followers(counts, stems, wanted, places)
+        messages = {uuid: places[uuid] for uuid in (*followers, *followers.values()) if uuid in places}
+        both = counts | {after: joined(counts[uuid], counts[after]) for uuid, after in followers.items()}
+        cosines = _cosines(places, hits, near)
         signs = Signs(
-            words={uuid: share for uuid, share in word_shares(terms, counts).items() if uuid in places},
-            cosines=_cosines(places, hits, near),
+            words={uuid: share for uuid, share in word_shares(terms, both).items() if uuid in places},
+            cosines=cosines,
+            talk=talk_shares(rarities_of(terms, counts), counts, cosines, messages),
             dates=self._dates(places, periods),
         )
         possible = possible_score(
-            self._weights, meaning=query.vector is not None, dates=bool(periods), entities=bool(named)
+            self._weights,
+            meaning=query.vector is not None,
+            dates=bool(periods),
+            entities=bool(named),
+            talk=bool(messages),
         )
         own = own_scores(signs, self._weights, possible)
         if named:
@@ -131,21 +141,20 @@ class EpisodeCandidates:
         scores = replace(with_surroundings(own, around, self._weights), is_cut=is_cut)
         return Found(scores, {uuid: hit for uuid, hit in hits.items() if hit.end})
 
-    async def _with_the_one_before(
-        self, counts: Mapping[str, StemCounts], stems: Sequence[str], wanted: EpisodeFilter, places: dict[str, Place]
-    ) -> dict[str, StemCounts]:
-        """Counts of words of messages together with those of the message before, where that has some.
+    async def _followers(
+        self, counts: dict[str, StemCounts], stems: Sequence[str], wanted: EpisodeFilter, places: dict[str, Place]
+    ) -> dict[str, str]:
+        """The message that follows each message that has words.
 
-        Those that were no candidates become some, with their ``places``.
+        Those that were no candidates become some, with their ``counts`` and ``places``.
         """
         followers = await self._neighbours.followers(list(counts), wanted, _SHORT, _SOON)
-        before = {followers[uuid]: uuid for uuid in counts if uuid in followers}
-        unread = [uuid for uuid in before if uuid not in counts]
+        unread = [uuid for uuid in followers.values() if uuid not in counts]
         read = await self._graph.search.episode_words(unread, stems, (), wanted.group_ids)
         new = {uuid: one for uuid, one in read.items() if uuid in places or _may_join(one.place, wanted)}
         places |= {uuid: one.place for uuid, one in new.items()}
-        own = {**counts, **{uuid: one.counts for uuid, one in new.items()}}
-        return {uuid: joined(counts[first], own[uuid]) for uuid, first in before.items() if uuid in own}
+        counts |= {uuid: one.counts for uuid, one in new.items()}
+        return {uuid: after for uuid, after in followers.items() if after in counts}
 
     async def _near(self, query: Query, wanted: EpisodeFilter, limit: int) -> dict[str, EpisodeHit]:
         return await self._graph.search.nearest_episodes(query.vector, wanted, limit) if query.vector else {}

@@ -25,6 +25,7 @@ class Signs:
     cosines: Mapping[str, float]
     dates: Mapping[str, float] = field(default_factory=dict)
     entities: Mapping[str, float] = field(default_factory=dict)
+    talk: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -67,10 +68,7 @@ def word_shares(terms: Sequence[str], counts: Mapping[str, StemCounts]) -> dict[
     if not counts:
         return {}
     average = max(sum(one.length for one in counts.values()) / len(counts), 1)
-    having = Counter(word for one in counts.values() for word in one.counts)
-    rarities = {
-        word: math.log(1 + (len(counts) - having[word] + 0.5) / (having[word] + 0.5)) for word in stems_of(terms)
-    }
+    rarities = rarities_of(terms, counts)
     possible = sum(rarity * (_K1 + 1) for rarity in rarities.values())
     shares: dict[str, float] = {}
     for uuid, one in counts.items():
@@ -83,6 +81,12 @@ def word_shares(terms: Sequence[str], counts: Mapping[str, StemCounts]) -> dict[
     return shares
 
 
+def rarities_of(terms: Sequence[str], counts: Mapping[str, StemCounts]) -> dict[str, float]:
+    """By stem: the fewer of the documents have it, the more it counts."""
+    having = Counter(word for one in counts.values() for word in one.counts)
+    return {word: math.log(1 + (len(counts) - having[word] + 0.5) / (having[word] + 0.5)) for word in stems_of(terms)}
+
+
 def own_scores(signs: Signs, weights: EpisodeWeights, possible: float) -> Scores:
     """The weighted sum of what speaks for each episode itself, as a share of ``possible``."""
     weighed = {
@@ -90,6 +94,7 @@ def own_scores(signs: Signs, weights: EpisodeWeights, possible: float) -> Scores
         "meaning": (signs.cosines, weights.meaning),
         "date": (signs.dates, weights.date),
         "entity": (signs.entities, weights.entity),
+        "talk": (signs.talk, weights.talk),
     }
     found = Scores()
     for step, (sign, weight) in weighed.items():
@@ -119,13 +124,14 @@ def with_surroundings(own: Scores, around: Surroundings, weights: EpisodeWeights
     return own.then("neighbour", beside).then("day", lifted)
 
 
-def possible_score(weights: EpisodeWeights, *, meaning: bool, dates: bool, entities: bool) -> float:
+def possible_score(weights: EpisodeWeights, *, meaning: bool, dates: bool, entities: bool, talk: bool = False) -> float:
     """The weighted sum for an episode for which every signal of this query is 1, its surroundings included."""
     own = (
         weights.words
         + (weights.meaning if meaning else 0.0)
         + (weights.date if dates else 0.0)
         + (weights.entity if entities else 0.0)
+        + (weights.talk if talk else 0.0)
     )
     return own * (1 + weights.neighbour + weights.day) or 1.0
 

@@ -6,11 +6,12 @@ of Markdown rules.
 """
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from itertools import pairwise
 
 from graphiti_pkm.core.model.names import words_of
-from graphiti_pkm.core.model.records import Record
+from graphiti_pkm.core.model.records import EpisodeSource, Record
 
 BUDGET = 900
 """Maximum weight of a passage: about 900 Latin letters or 250 Chinese characters, within the model's 256 tokens."""
@@ -23,6 +24,7 @@ _LEFT_OUT = re.compile(r"\[left out\]", re.IGNORECASE)
 _BLANK_LINES = re.compile(r"\n[ \t\r\f\v]*\n\s*")
 _LINE = re.compile(r"[^\n\r\u2028\u2029]+")
 _STARTS_BLOCK = re.compile(r"\s*(?:#{1,6}\s|[-*+•‣◦]\s|\d{1,3}[.)]\s|>|\||```|[^\W\d_][\w .'’-]{0,39}:\s)")
+_SPEAKER = re.compile(r"^[ \t]*([^\W\d_][\w .'’-]{0,39}:)(?=\s)", re.MULTILINE)
 _HEADING = re.compile(r"\s*#{1,6}\s")
 _ONLY_RULES = re.compile(r"[\s\-*_=~`|:>#+.]*")
 _ENUMERATION = re.compile(r"\s*(?:[-*+•]\s*)?\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{2,4})")
@@ -75,6 +77,18 @@ def split_passages(text: str) -> list[Span]:
         start, end = _trim(text, 0, len(text))
         return [Span(paragraph=0, sentence=0, start=a, end=b) for a, b in _within_budget(text, start, end)]
     return spans if len(spans) <= MOST_PASSAGES else _joined(text, spans)
+
+
+def embedded_text(content: str, source: EpisodeSource, start: int, end: int) -> str:
+    """What is embedded of a passage: of a message with its speaker in front, who is named at the beginning only.
+
+    So a vector may hold a name that stands elsewhere in the episode: what changes a text compares these.
+    """
+    passage = content[start:end]
+    if source != "message":
+        return passage
+    speaker = deque(_SPEAKER.finditer(content, 0, end), maxlen=1)
+    return passage if not speaker or speaker[0].start(1) >= start else f"{speaker[0][1]} {passage}"
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, int]]:

@@ -398,3 +398,22 @@ async def test_a_database_that_dies_leaves_the_forgetting_to_the_next_writer() -
     assert await story.jobs.run_once()
     assert "[forgotten]" in story.content
     assert story.graph.erased == 1
+
+
+async def test_a_sentence_whose_vector_holds_a_forgotten_speaker_is_embedded_anew() -> None:
+    story = Story()
+    message = an_episode("Maria: I am ill. The train is late.\nTom: I wait. Come soon.", source="message")
+    said = passages_of(message)
+    await story.told(message, *said, a_mention(message, story.maria))
+    await story.forget(entity_uuid=story.maria.uuid)
+    tables = story.graph.tables
+    content = tables.episodes[message.uuid].content
+    assert content == "[forgotten] The train is late.\nTom: I wait. Come soon."
+    own = {content[one.start : one.end]: one for one in tables.passages.values() if one.episode_uuid == message.uuid}
+    assert set(own) == {"The train is late.", "Tom: I wait.", "Come soon."}
+    renewed = own["The train is late."]
+    assert renewed.uuid not in {one.uuid for one in said}
+    assert renewed.uuid not in tables.vectors
+    assert [own[text].uuid for text in ("Tom: I wait.", "Come soon.")] == [said[2].uuid, said[3].uuid]
+    assert all(own[text].uuid in tables.vectors for text in ("Tom: I wait.", "Come soon."))
+    assert said[1].uuid not in tables.vectors

@@ -141,6 +141,29 @@ async def test_a_message_is_found_by_the_words_of_the_one_before_it(minutes: int
     assert "Ben: fine." not in found
 
 
+@pytest.mark.parametrize("talk", [1.5, 0])
+async def test_of_two_alike_messages_the_one_amid_talk_about_the_query_comes_first_and_says_why(talk: float) -> None:
+    world = World(episode_weights=f"talk={talk},neighbour=0,day=0")
+    start = at(2026, 3, 1)
+    lines = ("The tank is leaking.", "Well, Jim?", "Close the valve now.", "Done.")
+    told = await given(
+        world,
+        *((text, start + timedelta(seconds=20 * number)) for number, text in enumerate(lines)),
+        ("Close the valve now.", start + timedelta(days=9)),
+        ("Done.", start + timedelta(days=9, seconds=20)),
+    )
+    inside, outside = told[2].uuid, told[4].uuid
+    world.embedder.is_available = False
+    found = {one.uuid: one for one in (await search(world, "close valve of the tank")).episodes}
+    of_talk = {uuid: found[uuid].why.get("talk", 0) for uuid in (inside, outside)}
+    if not talk:
+        assert of_talk == {inside: 0, outside: 0}
+        assert found[inside].score == found[outside].score
+    else:
+        assert of_talk[inside] > of_talk[outside]
+        assert found[inside].score > found[outside].score
+
+
 async def test_who_follows_is_asked_for_like_any_other() -> None:
     world = World()
     asked = at(2026, 3, 1)

@@ -3,7 +3,7 @@
 import pytest
 
 from graphiti_pkm.core.model import passages
-from graphiti_pkm.core.model.passages import BUDGET, split_passages
+from graphiti_pkm.core.model.passages import BUDGET, embedded_text, split_passages
 
 
 def sentences(text: str) -> list[str]:
@@ -94,3 +94,22 @@ def test_the_number_of_passages_is_bounded(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize("text", ["!" * 200_000, "。" * 200_000, "-" * 200_000, ". " * 100_000, "\n " * 100_000])
 def test_punctuation_alone_is_cut_in_linear_time(text: str) -> None:
     assert len(split_passages(text)) < 1_000
+
+
+def test_what_is_embedded_of_a_message_has_its_speaker_in_front() -> None:
+    text = "Anna Ruiz: We land at nine. Who drives?\nI can.\n\nTom: Fine. See https://a.example/b: it says so."
+    spoken = [embedded_text(text, "message", span.start, span.end) for span in split_passages(text)]
+    assert spoken == [
+        "Anna Ruiz: We land at nine.",
+        "Anna Ruiz: Who drives?",
+        "Anna Ruiz: I can.",
+        "Tom: Fine.",
+        "Tom: See https://a.example/b: it says so.",
+    ]
+
+
+def test_other_episodes_and_messages_without_a_speaker_are_embedded_as_they_stand() -> None:
+    text = "Dinner: fish. It was good."
+    for source in ("text", "json"):
+        assert embedded_text(text, source, 14, len(text)) == "It was good."
+    assert embedded_text("Yes. Two of them.", "message", 5, 17) == "Two of them."

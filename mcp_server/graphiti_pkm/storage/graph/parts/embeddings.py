@@ -3,7 +3,8 @@
 from array import array
 from collections.abc import Sequence
 
-from graphiti_pkm.core.model.records import EmbeddedFact, Vectors
+from graphiti_pkm.core.model.passages import embedded_text
+from graphiti_pkm.core.model.records import EmbeddedFact, EpisodeSource, Vectors
 from graphiti_pkm.core.ports.embedding import EmbeddingSize, TextToEmbed
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.storage.graph import schema
@@ -85,15 +86,15 @@ class Embeddings(Part):
         """Cut out here: offsets count code points."""
         found = await self._rows(queries_embedding.without(PASSAGES, group_id, limit))
         uuids = sorted({row["episode_uuid"] for row in found})
-        contents: dict[str, str] = {}
+        said: dict[str, tuple[str, EpisodeSource]] = {}
         if uuids:
             rows = await self._rows(Query("contents", queries_embedding.EPISODE_CONTENTS, {"uuids": uuids}))
-            contents = {row["uuid"]: row["content"] or "" for row in rows}
+            said = {row["uuid"]: (row["content"] or "", row["source"]) for row in rows}
         return [
             TextToEmbed(
                 kind="passage",
                 uuid=row["uuid"],
-                text=contents.get(row["episode_uuid"], "")[row["start"] : row["end"]],
+                text=embedded_text(*said.get(row["episode_uuid"], ("", "text")), row["start"], row["end"]),
                 episode_uuid=row["episode_uuid"],
             )
             for row in found

@@ -66,4 +66,5 @@ def size(kind: Embedded, *, only_missing: bool) -> Query:
 
 
 CHANGE = "MERGE (m:Meta {id: 'database'}) SET m.model = $model, m.dimension = $dimension"
-EPISODE_CONTENTS = "UNWIND $uuids AS u MATCH (e:Episodic {uuid: u}) RETURN e.uuid AS uuid, e.content AS content"
+EPISODE_CONTENTS = """UNWIND $uuids AS u MATCH (e:Episodic {uuid: u})
+RETURN e.uuid AS uuid, e.content AS content, e.source AS source"""

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Sequence
 
+from graphiti_pkm.core.model.passages import embedded_text
 from graphiti_pkm.core.model.records import EmbeddedFact, Vectors
 from graphiti_pkm.core.ports.embedding import EmbeddingSize, TextToEmbed
 from graphiti_pkm.storage.graph.sqlite import values
@@ -49,11 +50,11 @@ def missing(db: sqlite3.Connection, group_id: str, limit: int) -> list[TextToEmb
             TextToEmbed(
                 kind="passage",
                 uuid=row["uuid"],
-                text=row["content"][row["start"] : row["end"]],
+                text=embedded_text(row["content"], row["source"], row["start"], row["end"]),
                 episode_uuid=row["episode_uuid"],
             )
             for row in db.execute(
-                f"""SELECT r.*, e.content FROM episode e JOIN passage r ON r.episode_uuid = e.uuid
+                f"""SELECT r.*, e.content, e.source FROM episode e JOIN passage r ON r.episode_uuid = e.uuid
                 WHERE e.group_id = ? AND {_MISSING} ORDER BY r.uuid LIMIT ?""",
                 (group_id, limit - len(texts)),
             )

@@ -9,8 +9,9 @@ import sqlite3
 
 from graphiti_pkm.errors import ConfigurationError, NewerSchema
 from graphiti_pkm.storage.graph.sqlite.relevance_schema import RELEVANCE
+from graphiti_pkm.storage.graph.sqlite.speaker_schema import SPEAKERS
 
-SCHEMA_VERSION = 16
+SCHEMA_VERSION = 17
 OLDEST_SQLITE = (3, 37, 0)
 """The first version with STRICT tables."""
 
@@ -528,7 +529,7 @@ CREATE INDEX entity_recorded ON entity (group_id, created_at, uuid);
 
 _MIGRATIONS = (
     *(_FIRST, _GRAPHITI, _UPDATES, _CAUSES, _STEMS, _TYPES, _PROJECTS, _SOURCES, _WORDS, _NAMELESS, RELEVANCE),
-    *(_CURATION, _MERGES, _BIAS, _DOCUMENTS, _CHECKS),
+    *(_CURATION, _MERGES, _BIAS, _DOCUMENTS, _CHECKS, SPEAKERS),
 )
 """The n-th leads from version n to n + 1; a published one never changes."""
 
