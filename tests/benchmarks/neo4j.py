@@ -98,8 +98,8 @@ async def _hub(opened: Memory, size: int) -> list[Figure]:
         await load_ours(embedded, hub)
         facts, episodes = f"{FACTS} through MCP, {size:,} facts", f"{EPISODES} through MCP, {size // 5:,} episodes"
         return [
-            *await _compared(f"{_HERE}{facts}", our_facts(client), their_facts, Target(">=", 20.0)),
-            *await _compared(f"{_HERE}{episodes}", our_episodes(client), their_episodes, None),
+            *await _compared(f"{_HERE}{facts}", our_facts(client), their_facts, Target(">=", 100.0)),
+            *await _compared(f"{_HERE}{episodes}", our_episodes(client), their_episodes, Target(">=", 20.0)),
             *await _compared(f"{_NEAR}{facts}", our_facts(near), their_facts, Target(">=", 100.0)),
             *await _compared(f"{_NEAR}{episodes}", our_episodes(near), their_episodes, Target(">=", 30.0)),
         ]

@@ -42,6 +42,8 @@ _UNLIMITED = {"calls_per_minute": 1_000_000, "writes_per_minute": 1_000_000}
 _START_SECONDS = 180.0
 _LONGEST = 5.0
 """Seconds that no call may take."""
+_RATES = {1: 200, 2: 300}
+"""Calls a second that are aimed at, by workers."""
 _PLACES = ("Office", "Westminster", "Deptford", "Whitehall", "the Tower", "Woolwich", "Chatham", "Greenwich")
 _FRIENDS = ("Mr Creed", "Mr Moore", "Mr Hewer", "Mrs Pierce", "Mr Coventry", "Mr Povy", "Mr Gauden", "Mrs Knipp")
 
@@ -125,6 +127,16 @@ def _told(size: Size, backend: Backend, alone: Load, many: Load, speeds: dict[in
             shown[2],
             shown[1],
             rates[2] / rates[1],
+        ),
+        *(
+            Figure(
+                f"{size.people} people as fast as they are answered, calls a second, {workers} worker(s), {backend}",
+                f"{rate:.0f}",
+                f"{_RATES[workers]}",
+                rate,
+                Target(">=", _RATES[workers]),
+            )
+            for workers, rate in rates.items()
         ),
     ]
 

@@ -48,7 +48,8 @@ class Story:
         assert around.facts_total == len(around.facts)
         assert [entity.name for entity, _ in around.entities] == ["Tom"] * bool(around.facts)
         assert (
-            sum(one.facts for one in await self.graph.facts.neighbour_counts(self.sarah.uuid, asked, 10)) == page.total
+            sum(one.facts for one in (await self.graph.facts.fact_counts(self.sarah.uuid, asked, 10, 1)).neighbours)
+            == page.total
         )
         return page
 

@@ -386,3 +386,24 @@ async def test_what_was_said_of_an_entity_is_among_its_changes_until_it_goes(gra
     assert (await lists.changes(wanted(entity_uuid=sarah.uuid), PAGE)).total == 0
     (left,) = (await lists.changes(wanted(kinds=("flagged",)), PAGE)).changes
     assert (left.reason, left.caller) == (None, "anna")
+
+
+async def test_each_fact_of_an_episode_has_its_nearest_sentence(graph: Graph) -> None:
+    sarah = an_entity("Sarah")
+    note, other = an_episode("One. Two. Three."), an_episode("Elsewhere.", group_id=OTHER_GROUP)
+    east, north, unknown = (a_fact(sarah, sarah, text=text) for text in ("East", "North", "Unknown"))
+    parts = [a_passage(note, 0, 4), a_passage(note, 5, 9, sentence=1), a_passage(note, 10, 16, sentence=2)]
+    closed = a_passage(other)
+    vectors = {east.uuid: [1.0, 0.0], north.uuid: [0.0, 1.0], closed.uuid: [1.0, 0.0]}
+    vectors |= {part.uuid: vector for part, vector in zip(parts, ([1.0, 0.2], [0.2, 1.0], [1.0, 0.0]), strict=True)}
+    given = {uuid: array("f", vector) for uuid, vector in vectors.items()}
+    await graph.writer.apply(a_write(sarah, note, east, north, unknown, *parts), given)
+    await graph.writer.apply(a_write(other, closed, group_id=OTHER_GROUP), given)
+    pairs = [(fact.uuid, episode.uuid) for fact in (east, north, unknown) for episode in (note, other)]
+
+    found = await graph.part(CHANGE_LISTS).nearest_sentences(pairs, [GROUP], 10)
+
+    assert {pair: (hit.start, hit.end) for pair, hit in found.items()} == {
+        (east.uuid, note.uuid): (0, 4),  # the nearest of all begins too late
+        (north.uuid, note.uuid): (5, 9),
+    }

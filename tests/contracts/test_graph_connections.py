@@ -205,7 +205,7 @@ async def test_facts_are_filtered_by_relation_neighbour_and_direction(graph: Gra
 async def test_an_unknown_entity_has_no_facts(graph: Graph) -> None:
     page = await graph.facts.connections("nothing", wanted(), Window(limit=10))
     assert (page.facts, page.keys, page.total) == ((), (), 0)
-    assert await graph.facts.neighbour_counts("nothing", wanted(), 10) == []
+    assert list((await graph.facts.fact_counts("nothing", wanted(), 10, 1)).neighbours) == []
 
 
 @pytest.mark.parametrize(
@@ -298,7 +298,7 @@ async def test_neighbour_counts_sum_to_the_total_under_the_same_filter(graph: Gr
     ]
     for asked in filters:
         page = await graph.facts.connections(HUB, asked, Window(limit=200))
-        counts = await graph.facts.neighbour_counts(HUB, asked, 200)
+        counts = (await graph.facts.fact_counts(HUB, asked, 200, 1)).neighbours
         assert sum(one.facts for one in counts) == page.total
         assert {one.entity_uuid for one in counts} == {
             fact.target_uuid if fact.source_uuid == HUB else fact.source_uuid for fact in page.facts
@@ -311,8 +311,12 @@ async def test_neighbours_with_most_facts_come_first_then_by_name(graph: Graph) 
     facts = [a_fact(sarah, tom), a_fact(tom, sarah), a_fact(bob, sarah), a_fact(sarah, ann)]
     await graph.writer.apply(a_write(sarah, tom, ann, bob, *facts), {})
     expected = [(tom, 2), (ann, 1), (bob, 1)]
-    assert await graph.facts.neighbour_counts(sarah.uuid, wanted(), 10) == [counted(*one) for one in expected]
-    assert await graph.facts.neighbour_counts(sarah.uuid, wanted(), 2) == [counted(*one) for one in expected[:2]]
+    assert list((await graph.facts.fact_counts(sarah.uuid, wanted(), 10, 1)).neighbours) == [
+        counted(*one) for one in expected
+    ]
+    assert list((await graph.facts.fact_counts(sarah.uuid, wanted(), 2, 1)).neighbours) == [
+        counted(*one) for one in expected[:2]
+    ]
 
 
 async def test_facts_are_counted_by_kind_and_relation_and_readings_by_measure(graph: Graph) -> None:
@@ -321,7 +325,7 @@ async def test_facts_are_counted_by_kind_and_relation_and_readings_by_measure(gr
     facts = [a_fact(sarah, tom, "MET", kind="event"), a_fact(tom, sarah, "MET", kind="event"), a_fact(sarah, sarah)]
     facts += [a_fact(sarah, tom, voided=True, expired_at=at(2026)), a_fact(sarah, sleep, "RATED", kind="reading")]
     await graph.writer.apply(a_write(sarah, tom, sleep, *nights, *facts), {})
-    found = await graph.facts.kind_counts(sarah.uuid, wanted(), 10)
+    found = (await graph.facts.fact_counts(sarah.uuid, wanted(), 1, 10)).kinds
     page = await graph.facts.connections(sarah.uuid, wanted(), Window(limit=20))
     assert sum(one.facts for one in found) == page.total
     assert [(one.kind, one.name, one.facts) for one in found] == [
@@ -330,9 +334,9 @@ async def test_facts_are_counted_by_kind_and_relation_and_readings_by_measure(gr
         ("state", "KNOWS", page.total - 6),
         ("reading", "RATED", 1),
     ]
-    out = await graph.facts.kind_counts(sarah.uuid, wanted(direction="in"), 1)
+    out = (await graph.facts.fact_counts(sarah.uuid, wanted(direction="in"), 1, 1)).kinds
     assert len(out) == 1
-    assert await graph.facts.kind_counts("nothing", wanted(), 10) == []
+    assert list((await graph.facts.fact_counts("nothing", wanted(), 1, 10)).kinds) == []
 
 
 def counted(entity: Entity, facts: int) -> NeighbourCount:

@@ -162,7 +162,7 @@ async def test_an_observation_is_no_neighbour_no_loop_and_no_way(graph: Graph) -
     a, b = an_entity("a"), an_entity("b")
     joined, told = a_fact(a, b, valid_at=at(2025)), observed(a, "is first", valid_at=at(2025))
     await graph.writer.apply(a_write(a, b, joined, told), {})
-    (neighbour,) = await graph.facts.neighbour_counts(a.uuid, everything(), 9)
+    (neighbour,) = (await graph.facts.fact_counts(a.uuid, everything(), 9, 9)).neighbours
     assert (neighbour.entity_uuid, neighbour.facts) == (b.uuid, 1)
     around = await graph.part(WALKS_PART).neighbourhood([a.uuid], everything(), 2, 9, 9)
     assert ([fact.uuid for fact in around.facts], around.facts_total) == ([joined.uuid], 1)
@@ -181,7 +181,7 @@ async def test_an_observation_counts_once_in_both_directions(graph: Graph) -> No
         wanted = FactFilter(group_ids=(GROUP,), now=NOW, direction=direction)  # type: ignore[arg-type]
         page = await graph.facts.connections(a.uuid, wanted, Window(limit=9))
         assert ([fact.uuid for fact in page.facts], page.total) == ([told.uuid], 1), direction
-        (kind,) = await graph.facts.kind_counts(a.uuid, wanted, 9)
+        (kind,) = (await graph.facts.fact_counts(a.uuid, wanted, 9, 9)).kinds
         assert (kind.name, kind.facts) == (OBSERVATION, 1), direction
     assert await graph.records.entity_support([a.uuid]) == {a.uuid: (0, 1)}
     assert (await graph.facts.newest_facts([a.uuid], [GROUP], NOW, 9))[a.uuid] == list(

@@ -31,6 +31,7 @@ from graphiti_pkm.core.model.queries import (
     EntityFilter,
     EpisodeFilter,
     EpisodePage,
+    FactCounts,
     FactFilter,
     FactPage,
     GroupSize,
@@ -272,7 +273,13 @@ class FakeFacts(FakePart):
         db = await self._db()
         return min((one.created_at for one in db.episodes.values() if one.group_id in group_ids), default=None)
 
-    async def neighbour_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[NeighbourCount]:
+    async def fact_counts(self, entity_uuid: str, wanted: FactFilter, neighbours: int, kinds: int) -> FactCounts:
+        return FactCounts(
+            neighbours=tuple(await self._neighbour_counts(entity_uuid, wanted, neighbours)),
+            kinds=tuple(await self._kind_counts(entity_uuid, wanted, kinds)),
+        )
+
+    async def _neighbour_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[NeighbourCount]:
         db = await self._db()
         counts = Counter(
             fact.target_uuid if fact.source_uuid == entity_uuid else fact.source_uuid
@@ -283,7 +290,7 @@ class FakeFacts(FakePart):
         ]
         return sorted(found, key=lambda one: (-one.facts, one.name, one.entity_uuid))[:limit]
 
-    async def kind_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[KindCount]:
+    async def _kind_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[KindCount]:
         db = await self._db()
         counts = Counter(
             (fact.kind, (fact.measure if fact.kind == "reading" else None) or fact.relation)

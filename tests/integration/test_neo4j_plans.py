@@ -86,8 +86,7 @@ def of_what_was_known() -> list[Query]:
     ]
     for asked in (KNOWN, KNOWN.model_copy(update={"by_reference_time": True})):
         queries += [*queries_read.connections(ONE, asked, PAGE), *queries_read.group_facts(asked, PAGE)]
-        queries += [queries_read.facts_under([ONE], asked), queries_read.neighbour_counts(ONE, asked, 5)]
-        queries.append(queries_read.kind_counts(ONE, asked, 5))
+        queries += [queries_read.facts_under([ONE], asked), queries_read.fact_counts(ONE, asked, 5, 5)]
     return queries
 
 

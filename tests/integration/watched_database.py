@@ -1,6 +1,7 @@
 """A database that keeps what it was asked, and says how much work each read is: counted by its planner, never timed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from neo4j import ResultSummary
@@ -19,18 +20,33 @@ class WatchedDatabase:
         self.inner = inner
         self.reads: list[Query] = []
         self.writes: list[Query] = []
+        self.rounds = 0
+        """How often it was asked while it was asked nothing else: what is asked together is waited for once."""
+        self._under_way = 0
 
     async def read(self, *queries: Query) -> list[list[Row]]:
         self.reads += queries
-        return await self.inner.read(*queries)
+        with self._asked():
+            return await self.inner.read(*queries)
 
     async def try_read(self, query: Query) -> list[Row]:
         self.reads.append(query)
-        return await self.inner.try_read(query)
+        with self._asked():
+            return await self.inner.try_read(query)
 
     async def write(self, query: Query) -> list[Row]:
         self.writes.append(query)
-        return await self.inner.write(query)
+        with self._asked():
+            return await self.inner.write(query)
+
+    @contextmanager
+    def _asked(self) -> Iterator[None]:
+        self.rounds += not self._under_way
+        self._under_way += 1
+        try:
+            yield
+        finally:
+            self._under_way -= 1
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.inner, name)

@@ -5,7 +5,9 @@ from itertools import islice
 from pathlib import Path
 
 from tests.benchmarks.__main__ import NAMES
+from tests.benchmarks.measuring import Figure, Target
 from tests.benchmarks.people import Load, _notes
+from tests.benchmarks.report import _REASONS, page
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
@@ -34,3 +36,14 @@ def test_no_note_of_the_many_people_is_told_twice() -> None:
 
 def test_every_benchmark_is_run_for_the_table() -> None:
     assert sorted(NAMES) == sorted(path.stem for path in BENCHMARKS.glob("*.py") if _measures(path))
+
+
+def test_the_page_says_why_a_figure_is_missed() -> None:
+    name = next(iter(_REASONS))
+    missed = Figure(f"{name}, 1 worker", "68", "200", 68.0, Target(">=", 200))
+    reached = Figure(f"{name}, 2 workers", "301", "300", 301.0, Target(">=", 300))
+
+    told = page([missed, reached], 0.5)
+
+    assert f"- {name}, 1 worker: {_REASONS[name]}\n" in told
+    assert f"- {name}, 2 workers" not in told

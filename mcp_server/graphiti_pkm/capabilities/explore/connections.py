@@ -9,7 +9,7 @@ from graphiti_pkm.capabilities.explore.requests import GetEntityConnections
 from graphiti_pkm.core.facts.history import MOST_EVENTS, known_state
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import ConnectionsResponse, FactView, FollowingView, KnownEntityView, NeighbourView
-from graphiti_pkm.core.model.queries import FactFilter
+from graphiti_pkm.core.model.queries import FactCounts, FactFilter
 from graphiti_pkm.core.reading.dependents import DependentsReader
 from graphiti_pkm.core.reading.fact_lists import FactLists, Listed, ReadFacts, joined, series_note
 from graphiti_pkm.core.reading.paging import CONNECTIONS, budget, fit, text_size
@@ -66,11 +66,13 @@ class Connections(FactLists):
             relations=relations,
         ).told_in(self._context.settings.zone)
         read = partial(self._graph.facts.connections, anchor.uuid)
-        listed_facts, neighbours = await asyncio.gather(
+        listed_facts, counts, following = await asyncio.gather(
             self._listed(read, wanted, limit, start),
-            self._neighbours(anchor, wanted, start),
+            self._counts(anchor, wanted, start),
+            self._following(anchor, wanted, start),
         )
         page = listed_facts.page
+        neighbours = _neighbours(counts, wanted)
         replaced = await self._replacements(page.facts[:limit], anchor.group_ids, known.at)
         views = [
             self._views.fact(
@@ -84,10 +86,9 @@ class Connections(FactLists):
             for fact in await self._as_known(page.facts[:limit], anchor.group_ids, known.at)
         ]
         former = await self._former(anchor, known.at)
-        following = await self._following(anchor, wanted, start)
         room = budget((CONNECTIONS, limit)) - text_size(following.model_dump() if following else {})
         listed = _listed(neighbours, room // _NEIGHBOUR_SHARE)
-        kinds = await self._kinds(anchor, wanted) if start.after is None and page.total > limit else None
+        kinds = _kinds(counts) if counts is not None and page.total > limit else None
         counted = [kinds or {}, [item.model_dump() for item in listed or ()]]
         kept = fit(item_sizes(views, anchor.group_ids), room - text_size(counted))
         more = kept < len(page.facts)
@@ -146,22 +147,11 @@ class Connections(FactLists):
             name=clipped(state.name, 200), type=state.label, summary=clipped(state.summary, _SUMMARY)
         )
 
-    async def _neighbours(self, anchor: Anchor, wanted: FactFilter, start: Start) -> list[NeighbourView] | None:
-        """Counts per neighbour for page one, one more than are ever listed; none of a measure."""
-        if start.after is not None or wanted.own_measures:
+    async def _counts(self, anchor: Anchor, wanted: FactFilter, start: Start) -> FactCounts | None:
+        """Counts for page one, of one neighbour more than are ever listed."""
+        if start.after is not None:
             return None
-        counts = await self._graph.facts.neighbour_counts(anchor.uuid, wanted, _NEIGHBOURS + 1)
-        if not counts:
-            return None
-        return [NeighbourView(uuid=item.entity_uuid, name=clipped(item.name, 200), facts=item.facts) for item in counts]
-
-    async def _kinds(self, anchor: Anchor, wanted: FactFilter) -> dict[str, dict[str, int]]:
-        """What the pages hold, so that a caller can ask for a part instead of reading them all."""
-        kinds: dict[str, dict[str, int]] = {}
-        for found in await self._graph.facts.kind_counts(anchor.uuid, wanted, _KINDS):
-            of_kind, name = kinds.setdefault(found.kind, {}), clipped(found.name, _NAME)
-            of_kind[name] = of_kind.get(name, 0) + found.facts
-        return kinds
+        return await self._graph.facts.fact_counts(anchor.uuid, wanted, _NEIGHBOURS + 1, _KINDS)
 
     async def _connections_message(
         self, anchor: Anchor, shown: Sequence[FactView], listed: Listed, read: ReadFacts, wanted: FactFilter
@@ -183,6 +173,25 @@ class Connections(FactLists):
             return f"{none}: {nothing}{first}{self._of_starts(wanted)}{ended}."
         seen = f"; get_entity_timeline shows the {mentions} episode(s) that mention it" if mentions else ""
         return f"{none}: {name} exists but has no facts yet{seen}."
+
+
+def _neighbours(counts: FactCounts | None, wanted: FactFilter) -> list[NeighbourView] | None:
+    """None of a measure."""
+    if counts is None or wanted.own_measures or not counts.neighbours:
+        return None
+    return [
+        NeighbourView(uuid=item.entity_uuid, name=clipped(item.name, 200), facts=item.facts)
+        for item in counts.neighbours
+    ]
+
+
+def _kinds(counts: FactCounts) -> dict[str, dict[str, int]]:
+    """What the pages hold, so that a caller can ask for a part instead of reading them all."""
+    kinds: dict[str, dict[str, int]] = {}
+    for found in counts.kinds:
+        of_kind, name = kinds.setdefault(found.kind, {}), clipped(found.name, _NAME)
+        of_kind[name] = of_kind.get(name, 0) + found.facts
+    return kinds
 
 
 def _listed(neighbours: Sequence[NeighbourView] | None, room: int) -> list[NeighbourView] | None:

@@ -11,7 +11,7 @@ from graphiti_pkm.core.model.answers import TimelineResponse
 from graphiti_pkm.core.model.queries import EpisodeFilter, TimelineSummary, Window
 from graphiti_pkm.core.model.times import iso, month_key
 from graphiti_pkm.core.reading.paging import CONTENT, TIMELINE, budget, fit, text_size
-from graphiti_pkm.core.reading.reader import Anchor, Reader
+from graphiti_pkm.core.reading.reader import Anchor, Reader, Start
 from graphiti_pkm.core.reading.views import clipped, item_sizes, read_on
 
 Order: TypeAlias = Literal["newest_window", "oldest_first"]
@@ -51,14 +51,14 @@ class Timelines(Reader):
             group_ids=anchor.group_ids, recorded_until=start.recorded_until, valid_after=after, valid_before=before
         )
         newest = request.order == "newest_window"
-        page, summary, linking = await asyncio.gather(
+        page, summary, linking, beside = await asyncio.gather(
             self._graph.episodes.timeline(
                 anchor.uuid, wanted, Window(limit=limit + 1, after=start.after, newest=newest)
             ),
             self._graph.episodes.timeline_summary(anchor.uuid, wanted, self._context.settings.zone),
             self._linking(anchor),
+            self._beside(anchor, wanted, start),
         )
-        beside = await self._beside(anchor, wanted) if start.after is None else None
         months = mentions_per_month(summary, self._context.settings.zone) if start.after is None else None
         room = budget((TIMELINE, limit), (CONTENT, chars)) - text_size([months or {}, beside or {}])
         wrong = await self._corrections(page.episodes[:limit], anchor.group_ids)
@@ -88,7 +88,10 @@ class Timelines(Reader):
             linking=linking,
         )
 
-    async def _beside(self, anchor: Anchor, wanted: EpisodeFilter) -> dict[str, int]:
+    async def _beside(self, anchor: Anchor, wanted: EpisodeFilter, start: Start) -> dict[str, int] | None:
+        """Other entities of the newest episodes, for page one."""
+        if start.after is not None:
+            return None
         found = await self._graph.episodes.mentioned_with(anchor.uuid, wanted, _NEWEST, _BESIDE)
         names: dict[str, int] = {}
         for one in found:

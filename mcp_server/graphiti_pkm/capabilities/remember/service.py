@@ -310,9 +310,13 @@ class Writing:
     ) -> Planned:
         public = self._groups.name_for(caller, group_id)
         settings, now = self._context.settings, self._context.now()
-        recorded_at = await self._committer.time(group_id, now)
         if not parsed.is_dated:
             parsed = replace(parsed, reference_time=now)
+        snapshot, same_text, recorded_at = await asyncio.gather(
+            reader.read(group_id, parsed, person, vectors or {}, now, known),
+            self._same_text(parsed, group_id),
+            self._committer.time(group_id, now),
+        )
         named = None if public == settings.default_group else public
         at = WriteContext(
             group_id,
@@ -324,9 +328,6 @@ class Writing:
             caller.principal,
             settings.retirement,
             may_delete=self._groups.may(caller, group_id, "curator"),
-        )
-        snapshot, same_text = await asyncio.gather(
-            reader.read(group_id, parsed, person, vectors or {}, now, known), self._same_text(parsed, group_id)
         )
         if not links_names:
             snapshot = replace(snapshot, mentioned=frozenset(), shared={}, parts={})

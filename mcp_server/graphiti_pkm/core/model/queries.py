@@ -228,6 +228,13 @@ class KindCount(Record):
     facts: int
 
 
+class FactCounts(Record):
+    """What the facts of an entity are and whom they join it with, most facts first."""
+
+    neighbours: tuple[NeighbourCount, ...]
+    kinds: tuple[KindCount, ...]
+
+
 class TimelineSummary(Record):
     """When an entity was mentioned."""
 

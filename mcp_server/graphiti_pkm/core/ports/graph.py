@@ -17,12 +17,11 @@ from graphiti_pkm.core.model.queries import (
     EpisodeFilter,
     EpisodeHit,
     EpisodePage,
+    FactCounts,
     FactFilter,
     FactPage,
     GroupSize,
-    KindCount,
     NameBook,
-    NeighbourCount,
     NewestOf,
     ReadingSeries,
     TimelineSummary,
@@ -156,15 +155,12 @@ class GraphFacts(Protocol):
         """The time of the newest write into these groups; ahead of the clock if that was set back."""
         ...
 
-    async def neighbour_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[NeighbourCount]:
-        """Facts per neighbour under the same filter, most first, then by name.
+    async def fact_counts(self, entity_uuid: str, wanted: FactFilter, neighbours: int, kinds: int) -> FactCounts:
+        """Facts under the same filter: per neighbour, and per kind and relation, or measure; most first, then by name.
 
-        Counts add up to the page's total without observations, which join an entity to nothing.
+        Counts per neighbour add up to the page's total without observations, which join an entity to nothing.
+        ``neighbours`` and ``kinds``: how many there are at most.
         """
-        ...
-
-    async def kind_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[KindCount]:
-        """Facts per kind and relation, or measure, under the same filter, most first, then by kind and name."""
         ...
 
     async def newest_facts(

@@ -1,5 +1,6 @@
 """Shared by answers that list facts: the state of knowledge asked for, series of readings, earliest evidence."""
 
+import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -72,9 +73,11 @@ class FactLists(Reader):
 
     async def _measures_called(self, group_ids: Sequence[str], entity: Entity) -> tuple[str, ...]:
         """Measures of readings that an entity is, as stored: those named as it is or was."""
-        aliases = (await self._graph.records.aliases([entity.uuid], _NAMES))[entity.uuid]
-        keys = set(map(measure_key, (entity.name, *aliases)))
-        return tuple(text for text in await self._measures(group_ids) if measure_key(text) in keys)
+        aliases, measures = await asyncio.gather(
+            self._graph.records.aliases([entity.uuid], _NAMES), self._measures(group_ids)
+        )
+        keys = set(map(measure_key, (entity.name, *aliases[entity.uuid])))
+        return tuple(text for text in measures if measure_key(text) in keys)
 
     async def _measures_in(self, query: str, group_ids: Sequence[str]) -> tuple[str, ...]:
         """Measures that a query names, as stored, by their own word or another name of the measure."""

@@ -219,9 +219,11 @@ class Reader:
     ) -> list[NodeView]:
         """Entities with their aliases, newest current facts and open plans, and what has ended of those without any."""
         uuids = [item.uuid for item in entities]
-        aliases = await self._graph.records.aliases(uuids, NODE_ALIASES)
-        current = await self._newest(uuids, group_ids, now, NODE_FACTS)
-        plans = await self._graph.facts.newest_facts(uuids, group_ids, now, NODE_PLANS, status="planned")
+        aliases, current, plans = await asyncio.gather(
+            self._graph.records.aliases(uuids, NODE_ALIASES),
+            self._newest(uuids, group_ids, now, NODE_FACTS),
+            self._graph.facts.newest_facts(uuids, group_ids, now, NODE_PLANS, status="planned"),
+        )
         facts = {uuid: [*current.get(uuid, ()), *plans.get(uuid, ())] for uuid in uuids}
         ended = await self._ended(entities, facts, group_ids, now)
         return [

@@ -157,12 +157,16 @@ class SnapshotReader:
         ``before``: read again unless the names of the group are as they were and the call uses no other. What
         Graphiti writes changes no version, but only adds.
         """
-        known, relations = await asyncio.gather(self._books.of(group_id), self._relations(group_id, parsed))
-        is_current = before.version is not None and before.version == known.version
-        if is_current and all(name_key(group_id, name) in before.names for name in names_in(parsed, person)):
-            names = before.names
+        if before.version is not None and all(
+            name_key(group_id, name) in before.names for name in names_in(parsed, person)
+        ):
+            known, relations = await asyncio.gather(self._books.of(group_id), self._relations(group_id, parsed))
+            is_current = before.version == known.version
+            names = before.names if is_current else await self._names(group_id, parsed, person)
         else:
-            names = await self._names(group_id, parsed, person)
+            names, known, relations = await asyncio.gather(
+                self._names(group_id, parsed, person), self._books.of(group_id), self._relations(group_id, parsed)
+            )
         new = await in_thread_if(is_long(parsed), _new_names, group_id, parsed, person, names)
         named = await _named_in(known, parsed, new)
         mentioned, parts = named.mentioned, named.parts

@@ -13,11 +13,11 @@ from graphiti_pkm.storage.graph.queries.values import Query, Row
 
 _log = logging.getLogger(__name__)
 
-SCHEMA_VERSION = 13
+SCHEMA_VERSION = 14
 """1 had no index of changes by what caused them, 2 none by when and between what they were, 3 none of communities,
 4 no time of each group's newest write, 5 nothing that is kept apart, 6 no index of causes, 7 no numbers of readings
 that were told before, 8 no projects and entries, 9 neither flags nor origins of writes, 10 no merges,
-11 no counters, 12 no documents."""
+11 no counters, 12 no documents, 13 no index of facts by kind."""
 META = Query(
     "meta",
     "MATCH (m:Meta {id: 'database'}) RETURN m.schema_version AS version, m.model AS model, m.dimension AS dimension",

@@ -105,6 +105,7 @@ _OWN = (
     "CREATE INDEX pkm_documentrecord_digest IF NOT EXISTS FOR (n:DocumentRecord) ON (n.group_id, n.digest)",
     "CREATE INDEX pkm_writeorigin_time IF NOT EXISTS FOR (n:WriteOrigin) ON (n.group_id, n.recorded_at)",
     "CREATE INDEX pkm_fact_recorded_day IF NOT EXISTS FOR ()-[e:RELATES_TO]-() ON (e.recorded_day)",
+    "CREATE INDEX pkm_fact_kind IF NOT EXISTS FOR ()-[e:RELATES_TO]-() ON (e.group_id, e.kind)",
     f"CREATE INDEX pkm_fact_because_of IF NOT EXISTS FOR ()-[e:RELATES_TO]-() ON (e.{BECAUSE_OF})",
     f"""CREATE FULLTEXT INDEX {NODES_INDEX} IF NOT EXISTS FOR (s:SearchText) ON EACH [s.scope, s.text]
     OPTIONS {{indexConfig: {{`fulltext.analyzer`: 'english'}}}}""",

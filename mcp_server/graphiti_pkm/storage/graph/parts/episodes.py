@@ -10,7 +10,7 @@ from graphiti_pkm.storage.graph import mapping
 from graphiti_pkm.storage.graph.parts.part import Part
 from graphiti_pkm.storage.graph.queries import episodes as queries_episodes
 from graphiti_pkm.storage.graph.queries import neighbours as queries_neighbours
-from graphiti_pkm.storage.graph.queries.values import Query
+from graphiti_pkm.storage.graph.queries.values import Query, Row
 
 _MONTH = len("2026-03")
 
@@ -19,18 +19,17 @@ class Episodes(Part):
     """The port ``GraphEpisodes``; a page and its total travel together."""
 
     async def timeline(self, entity_uuid: str, wanted: EpisodeFilter, window: Window) -> EpisodePage:
-        return await self._episode_page(*queries_episodes.timeline(entity_uuid, wanted, window))
+        page_query, total_query = queries_episodes.timeline(entity_uuid, wanted, window)
+        page = await self._rows(page_query)
+        counted = page or await self._rows(total_query)
+        return _page(page, counted[0]["total"])
 
     async def recent_episodes(self, wanted: EpisodeFilter, window: Window) -> EpisodePage:
         return await self._episode_page(*queries_episodes.recent_episodes(wanted, window))
 
     async def _episode_page(self, page_query: Query, total_query: Query) -> EpisodePage:
         page, total = await self._read(page_query, total_query)
-        return EpisodePage(
-            episodes=tuple(map(mapping.episode, page)),
-            keys=tuple((row["va"], row["ca"], row["id"]) for row in page),
-            total=total[0]["total"],
-        )
+        return _page(page, total[0]["total"])
 
     async def timeline_summary(self, entity_uuid: str, wanted: EpisodeFilter, zone: tzinfo) -> TimelineSummary:
         months_of = queries_episodes.months_in_utc if str(zone) == "UTC" else queries_episodes.months_in_any_zone
@@ -72,6 +71,14 @@ class Episodes(Part):
             return {}
         found = await self._rows(queries_neighbours.own_mentions(entity_uuids, limit_each))
         return {row["uuid"]: row["episodes"] for row in found}
+
+
+def _page(rows: Sequence[Row], total: int) -> EpisodePage:
+    return EpisodePage(
+        episodes=tuple(map(mapping.episode, rows)),
+        keys=tuple((row["va"], row["ca"], row["id"]) for row in rows),
+        total=total,
+    )
 
 
 def _inside(span: str) -> datetime:

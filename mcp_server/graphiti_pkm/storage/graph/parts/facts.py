@@ -5,6 +5,7 @@ from datetime import datetime
 
 from graphiti_pkm.core.model.names import measure_key as key_of_measure
 from graphiti_pkm.core.model.queries import (
+    FactCounts,
     FactFilter,
     FactPage,
     KindCount,
@@ -34,7 +35,12 @@ class Facts(Part):
 
     async def connections(self, entity_uuid: str, wanted: FactFilter, window: Window) -> FactPage:
         changed = await self._changed(entity_uuid, wanted)
-        return await self._fact_page(*queries_read.connections(entity_uuid, wanted, window, changed))
+        page_query, total_query = queries_read.connections(entity_uuid, wanted, window, changed)
+        if wanted.known_at is not None:
+            return await self._fact_page(page_query, total_query)
+        page = await self._rows(page_query)
+        counted = page or await self._rows(total_query)
+        return _page(page, counted[0]["total"])
 
     async def group_facts(self, wanted: FactFilter, window: Window) -> FactPage:
         return await self._fact_page(*queries_read.group_facts(wanted, window, await self._changed(None, wanted)))
@@ -60,11 +66,7 @@ class Facts(Part):
 
     async def _fact_page(self, page_query: Query, total_query: Query) -> FactPage:
         page, total = await self._read(page_query, total_query)
-        return FactPage(
-            facts=tuple(map(mapping.fact, page)),
-            keys=tuple(tuple(row[key] for key in _FACT_KEYS if key in row) for row in page),
-            total=total[0]["total"],
-        )
+        return _page(page, total[0]["total"])
 
     async def facts_under(self, uuids: Sequence[str], wanted: FactFilter) -> list[Fact]:
         return in_order(uuids, await self._facts(queries_read.facts_under(uuids, wanted)))
@@ -83,15 +85,16 @@ class Facts(Part):
         found = await self._rows(queries_read.newest_record(group_ids))
         return found[0]["newest"] and mapping.instant(found[0]["newest"])
 
-    async def neighbour_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[NeighbourCount]:
+    async def fact_counts(self, entity_uuid: str, wanted: FactFilter, neighbours: int, kinds: int) -> FactCounts:
         changed = await self._changed(entity_uuid, wanted)
-        found = await self._rows(queries_read.neighbour_counts(entity_uuid, wanted, limit, changed))
-        return [NeighbourCount(entity_uuid=row["uuid"], name=row["name"], facts=row["facts"]) for row in found]
-
-    async def kind_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[KindCount]:
-        changed = await self._changed(entity_uuid, wanted)
-        found = await self._rows(queries_read.kind_counts(entity_uuid, wanted, limit, changed))
-        return [KindCount(kind=row["kind"], name=row["name"], facts=row["facts"]) for row in found]
+        (found,) = await self._rows(queries_read.fact_counts(entity_uuid, wanted, neighbours, kinds, changed))
+        return FactCounts(
+            neighbours=tuple(
+                NeighbourCount(entity_uuid=row["uuid"], name=row["name"], facts=row["facts"])
+                for row in found["neighbours"]
+            ),
+            kinds=tuple(KindCount(kind=row["kind"], name=row["name"], facts=row["facts"]) for row in found["kinds"]),
+        )
 
     async def newest_facts(
         self,
@@ -103,8 +106,11 @@ class Facts(Part):
         status: NewestOf = "current",
     ) -> dict[str, list[Fact]]:
         wanted = newest_under(group_ids, now, status)
-        found = await self._read(*(queries_read.newest_facts(uuid, wanted, limit_each) for uuid in entity_uuids))
-        return {uuid: list(map(mapping.fact, rows)) for uuid, rows in zip(entity_uuids, found, strict=True)}
+        newest: dict[str, list[Fact]] = {uuid: [] for uuid in entity_uuids}
+        if entity_uuids:
+            for row in await self._rows(queries_read.newest_facts(entity_uuids, wanted, limit_each)):
+                newest[row["asked"]].append(mapping.fact(row))
+        return newest
 
     async def voided(self, fact_uuids: Sequence[str], group_ids: Sequence[str]) -> set[str]:
         found = await self._rows(queries_read.voided(fact_uuids, group_ids))
@@ -150,6 +156,14 @@ class Facts(Part):
             return [], 0
         page, total = await self._read(*queries_read.readings(group_id, source_uuid, spellings, limit))
         return [mapping.fact(row) for row in reversed(page)], total[0]["total"]
+
+
+def _page(rows: Sequence[Row], total: int) -> FactPage:
+    return FactPage(
+        facts=tuple(map(mapping.fact, rows)),
+        keys=tuple(tuple(row[key] for key in _FACT_KEYS if key in row) for row in rows),
+        total=total,
+    )
 
 
 def _as_parameter(change: Row) -> Row:

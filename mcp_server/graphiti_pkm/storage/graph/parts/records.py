@@ -71,15 +71,14 @@ class Records(Part):
         missing: dict[str, set[str]] = defaultdict(set)
         for key in keys:
             missing[key.partition(_KEY_SEPARATOR)[0]].add(key)
-        groups = list(missing)
-        counts = [query(group) for group in groups for query in (queries_read.entity_count, queries_read.named_count)]
-        found, *counted = await self._read(queries_read.names(keys), *counts)
-        names = {row["key"]: mapping.name(row) for row in found}
-        for i, group in enumerate(groups):
-            (entities,), (named,) = counted[2 * i], counted[2 * i + 1]
-            unknown = missing[group] - names.keys()
-            if unknown and entities["n"] > named["n"]:
-                names.update(await self._unnamed(group, unknown))
+        if not missing:
+            return {}
+        found = await self._rows(queries_read.names(keys, list(missing)))
+        names = {row["key"]: mapping.name(row) for row in found[0]["names"]}
+        for row in found:
+            unknown = missing[row["group"]] - names.keys()
+            if unknown and row["entities"] > row["named"]:
+                names.update(await self._unnamed(row["group"], unknown))
         return {key: names[key] for key in keys if key in names}
 
     async def _unnamed(self, group_id: str, keys: set[str]) -> Mapping[str, Name]:
@@ -94,9 +93,10 @@ class Records(Part):
         return names
 
     async def aliases(self, entity_uuids: Sequence[str], limit_each: int) -> dict[str, list[str]]:
-        wanted = [queries_read.aliases(uuid, limit_each) for uuid in entity_uuids]
-        found = await self._read(*wanted)
-        return {uuid: [row["text"] for row in rows] for uuid, rows in zip(entity_uuids, found, strict=True)}
+        if not entity_uuids:
+            return {}
+        found = {row["uuid"]: row["texts"] for row in await self._rows(queries_read.aliases(entity_uuids, limit_each))}
+        return {uuid: found[uuid] for uuid in entity_uuids}
 
     async def mentioned(self, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
         found = await self._rows(queries_read.mentioned(pairs)) if pairs else []

@@ -16,7 +16,7 @@ from graphiti_pkm.storage.graph.queries.values import Query
 
 def timeline(entity_uuid: str, wanted: EpisodeFilter, window: Window) -> tuple[Query, Query]:
     """A page of the episodes that mention an entity, and their total."""
-    return _episode_page("timeline", wanted.model_copy(update={"entity_uuid": entity_uuid}), window)
+    return _episode_page("timeline", wanted.model_copy(update={"entity_uuid": entity_uuid}), window, in_one=True)
 
 
 def recent_episodes(wanted: EpisodeFilter, window: Window) -> tuple[Query, Query]:
@@ -24,21 +24,26 @@ def recent_episodes(wanted: EpisodeFilter, window: Window) -> tuple[Query, Query
     return _episode_page("recent episodes", wanted, window)
 
 
-def _episode_page(name: str, wanted: EpisodeFilter, window: Window) -> tuple[Query, Query]:
+def _episode_page(name: str, wanted: EpisodeFilter, window: Window, *, in_one: bool = False) -> tuple[Query, Query]:
+    """``in_one``: each row has the total too, so that the episodes of an entity are looked up once."""
     matched, values = _matching_episodes(wanted)
     sign, order = ("<", "va DESC, ca DESC") if window.newest else (">", "va, ca")
+    found, kept, total = matched, "e", ""
+    if in_one:
+        found = f"{matched} WITH collect(e) AS found UNWIND found AS e WITH e, size(found) AS total"
+        kept, total = "e, total", "total, "
     after = ""
     if window.after is not None:
         after = f"""WHERE va {sign} $c0 OR (va = $c0 AND (ca {sign} $c1 OR (ca = $c1 AND id > $c2)))
-        WITH e, va, ca, id"""
+        WITH {kept}, va, ca, id"""
     keys = keys_after(window.after, (0, 1))
     return (
         Query(
             name,
-            f"""{matched} WITH e, coalesce(e.valid_at, e.created_at) AS va, {RECORDED} AS ca, e.uuid AS id {after}
+            f"""{found} WITH {kept}, coalesce(e.valid_at, e.created_at) AS va, {RECORDED} AS ca, e.uuid AS id {after}
             ORDER BY {order}, id LIMIT $limit
             OPTIONAL MATCH (e)<-[:OF]-(s:SearchText)
-            RETURN va, ca, id, {EPISODE_COLUMNS} ORDER BY {order}, id""",
+            RETURN va, ca, id, {total}{EPISODE_COLUMNS} ORDER BY {order}, id""",
             {**values, **keys, "limit": window.limit},
         ),
         Query(f"{name} total", f"{matched} RETURN count(e) AS total", values),

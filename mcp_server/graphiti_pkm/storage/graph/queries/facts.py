@@ -143,7 +143,9 @@ _PLAN_ENDED = """head(COLLECT { MATCH (x:Change {fact_uuid: e.uuid}) WHERE x.kin
 
 def _recorded_conditions(wanted: FactFilter) -> tuple[list[str], dict[str, object]]:
     """Conditions that changes of a fact do not affect, over an edge ``e``."""
-    parts = ["coalesce(e.group_id, '') IN $groups", f"{RECORDED} <= $recorded_until"]
+    parts = ["coalesce(e.group_id, '') IN $groups"]
+    if wanted.recorded_until is not None:
+        parts.append(f"{RECORDED} <= $recorded_until")
     values: dict[str, object] = {
         "groups": wanted.group_ids,
         "now": wanted.now,

@@ -110,25 +110,23 @@ def facts(uuids_: Sequence[str], group_ids: Sequence[str]) -> Query:
     )
 
 
-def names(keys: Sequence[str]) -> Query:
-    """By key."""
+def names(keys: Sequence[str], group_ids: Sequence[str]) -> Query:
+    """By key; and how many entities each of these groups has, and how many of them have a ``Name``."""
     return Query(
-        "names", f"UNWIND $ids AS id MATCH (k:Name {{id: id}}) RETURN {NAME_COLUMNS}", {"ids": [*map(digest, keys)]}
+        "names",
+        f"""CALL () {{ UNWIND $ids AS id MATCH (k:Name {{id: id}}) WITH {NAME_COLUMNS}
+          RETURN collect({{key: key, group_id: group_id, text: text, spellings: spellings, entity_uuid: entity_uuid,
+            is_alias: is_alias, is_linkable: is_linkable}}) AS names }}
+        UNWIND $groups AS group
+        RETURN names, group, COUNT {{ (:Entity {{group_id: group}}) }} AS entities,
+          COUNT {{ MATCH (k:Name {{group_id: group}}) WHERE k.is_alias = false }} AS named""",
+        {"ids": [*map(digest, keys)], "groups": list(group_ids)},
     )
 
 
 def entity_count(group_id: str) -> Query:
     """All entities of a group."""
     return Query("entity count", "MATCH (n:Entity {group_id: $group}) RETURN count(n) AS n", {"group": group_id})
-
-
-def named_count(group_id: str) -> Query:
-    """Entities of a group that have a ``Name``."""
-    return Query(
-        "named entities",
-        "MATCH (k:Name {group_id: $group}) WHERE k.is_alias = false RETURN count(k) AS n",
-        {"group": group_id},
-    )
 
 
 def unnamed(group_id: str, normalised: Sequence[str]) -> Query:
@@ -142,15 +140,17 @@ def unnamed(group_id: str, normalised: Sequence[str]) -> Query:
     )
 
 
-def aliases(entity_uuid: str, limit: int) -> Query:
-    """In alphabetical order."""
+def aliases(entity_uuids: Sequence[str], limit_each: int) -> Query:
+    """Those of each entity in alphabetical order."""
     return Query(
         "aliases",
-        """MATCH (k:Name {entity_uuid: $entity})
-        UNWIND CASE WHEN k.is_alias THEN [k.text] ELSE [] END
-          + [s IN coalesce(k.spellings, []) WHERE s <> k.text] AS text
-        RETURN DISTINCT text ORDER BY text LIMIT $limit""",
-        {"entity": entity_uuid, "limit": limit},
+        """UNWIND $entities AS uuid
+        CALL (uuid) { MATCH (k:Name {entity_uuid: uuid})
+          UNWIND CASE WHEN k.is_alias THEN [k.text] ELSE [] END
+            + [s IN coalesce(k.spellings, []) WHERE s <> k.text] AS text
+          WITH DISTINCT text ORDER BY text LIMIT $limit RETURN collect(text) AS texts }
+        RETURN uuid, texts""",
+        {"entities": list(dict.fromkeys(entity_uuids)), "limit": limit_each},
     )
 
 
@@ -225,7 +225,7 @@ def relations(group_id: str, limit: int) -> Query:
 
 _IS_READING = f"e.kind = 'reading' AND e.measure IS NOT NULL AND {_NOT_VOIDED}"
 _READINGS = f"MATCH (h:Entity {{uuid: $entity}})-[e:RELATES_TO]->(o) WHERE {_IN_GROUPS} AND {_IS_READING}"
-_READINGS_OF_GROUP = f"MATCH ()-[e:RELATES_TO]->() WHERE e.group_id IN $groups AND {_IS_READING}"
+_READINGS_OF_GROUP = f"MATCH ()-[e:RELATES_TO]->() WHERE e.group_id = $group AND {_IS_READING}"
 
 
 def measures(group_id: str, source_uuid: str | None, limit: int) -> Query:
@@ -234,7 +234,7 @@ def measures(group_id: str, source_uuid: str | None, limit: int) -> Query:
     return Query(
         "measures",
         f"{readings} WITH e.measure AS word, count(e) AS uses RETURN word, uses ORDER BY uses DESC, word LIMIT $limit",
-        {"groups": [group_id], "entity": source_uuid, "limit": limit},
+        {"groups": [group_id], "group": group_id, "entity": source_uuid, "limit": limit},
     )
 
 
@@ -261,7 +261,7 @@ def connections(
     if wanted.own_measures and wanted.direction != "out":
         matched = facts_matched(_or_measured(wanted.direction), wanted, changed=changed)
         matched = matched._replace(values={**matched.values, "entity": entity_uuid})
-    return _fact_page("connections", matched, wanted, window)
+    return _fact_page("connections", matched, wanted, window, in_one=wanted.known_at is None)
 
 
 def reading_series(
@@ -392,33 +392,43 @@ def newest_record(group_ids: Sequence[str]) -> Query:
     )
 
 
-def neighbour_counts(entity_uuid: str, wanted: FactFilter, limit: int, changed: Sequence[Row] | None = None) -> Query:
-    """Most facts first, then by name."""
+def fact_counts(
+    entity_uuid: str, wanted: FactFilter, neighbours: int, kinds: int, changed: Sequence[Row] | None = None
+) -> Query:
+    """Facts by neighbour and by kind and name, most facts first; what Graphiti wrote has no kind: it is a state.
+
+    Each fact is looked at once: those of one neighbour, kind and name are counted before the two lists are made.
+    """
     matched = _connected(entity_uuid, wanted, changed)
     return Query(
-        "neighbours",
-        f"""{matched.text} WITH e, o WHERE NOT ({OBSERVED}) WITH o, count(e) AS facts
-        RETURN o.uuid AS uuid, coalesce(o.name, '') AS name, facts ORDER BY facts DESC, name, uuid LIMIT $limit""",
-        {**matched.values, "limit": limit},
+        "neighbours and kinds",
+        f"""{matched.text} WITH o, coalesce(e.kind, 'state') AS kind, e
+        WITH o, kind, e, CASE kind WHEN 'reading' THEN coalesce(e.measure, e.name) ELSE e.name END AS name
+        WITH o, CASE WHEN kind IN $known_kinds THEN kind ELSE 'state' END AS kind, name, e,
+          CASE WHEN startNode(e) = endNode(e) THEN {OBSERVED} ELSE false END AS observed
+        WITH o, kind, name, observed, count(e) AS facts
+        WITH collect({{o: o, kind: kind, name: name, observed: observed, facts: facts}}) AS counts
+        CALL (counts) {{
+          UNWIND counts AS c WITH c WHERE NOT c.observed WITH c.o AS o, sum(c.facts) AS facts
+          WITH o.uuid AS uuid, coalesce(o.name, '') AS name, facts ORDER BY facts DESC, name, uuid LIMIT $neighbours
+          RETURN collect({{uuid: uuid, name: name, facts: facts}}) AS neighbours }}
+        CALL (counts) {{
+          UNWIND counts AS c WITH c.kind AS kind, c.name AS name, sum(c.facts) AS facts
+          ORDER BY facts DESC, kind, name LIMIT $kinds_limit
+          RETURN collect({{kind: kind, name: name, facts: facts}}) AS kinds }}
+        RETURN neighbours, kinds""",
+        {**matched.values, "known_kinds": get_args(FactKind), "neighbours": neighbours, "kinds_limit": kinds},
     )
 
 
-def kind_counts(entity_uuid: str, wanted: FactFilter, limit: int, changed: Sequence[Row] | None = None) -> Query:
-    """Most facts first, then by kind and name; what Graphiti wrote has no kind and counts as a state."""
-    matched = _connected(entity_uuid, wanted, changed)
-    return Query(
-        "kinds",
-        f"""{matched.text} WITH CASE WHEN e.kind IN $kinds THEN e.kind ELSE 'state' END AS kind, e
-        WITH kind, CASE kind WHEN 'reading' THEN coalesce(e.measure, e.name) ELSE e.name END AS name, count(e) AS facts
-        RETURN kind, name, facts ORDER BY facts DESC, kind, name LIMIT $limit""",
-        {**matched.values, "kinds": get_args(FactKind), "limit": limit},
+def newest_facts(entity_uuids: Sequence[str], wanted: FactFilter, limit_each: int) -> Query:
+    """The first page of the connections of each entity ``asked``, without their total."""
+    found = "MATCH (h:Entity {uuid: asked})-[e:RELATES_TO]-(o) WHERE"
+    page, _ = _fact_page("newest facts", facts_matched(found, wanted), wanted, Window(limit=limit_each))
+    return page._replace(
+        text=f"UNWIND $entities AS asked CALL (asked) {{ {page.text} }} RETURN *",
+        parameters={**page.parameters, "entities": list(dict.fromkeys(entity_uuids))},
     )
-
-
-def newest_facts(entity_uuid: str, wanted: FactFilter, limit: int) -> Query:
-    """The first page of connections without its total."""
-    page, _ = connections(entity_uuid, wanted, Window(limit=limit))
-    return page
 
 
 def voided(fact_uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
@@ -439,15 +449,24 @@ _NEXT_NEWEST = "cur < $c0 OR (cur = $c0 AND (va < $c1 OR (va = $c1 AND (ca < $c2
 _NEXT_OLDEST = "va > $c0 OR (va = $c0 AND (ca > $c1 OR (ca = $c1 AND id > $c2)))"
 
 
-def _fact_page(name: str, matched: Matched, wanted: FactFilter, window: Window) -> tuple[Query, Query]:
-    """Current ones first, then the newest; or the oldest first."""
+def _fact_page(
+    name: str, matched: Matched, wanted: FactFilter, window: Window, *, in_one: bool = False
+) -> tuple[Query, Query]:
+    """Current ones first, then the newest; or the oldest first.
+
+    ``in_one``: each row has the total too, so that the facts of an entity are looked up once; of present facts only.
+    """
     current = "1" if wanted.only_current else matched.is_current
     oldest = DUE_AT if wanted.asks_open else f"coalesce({known_from(matched.columns)}, $dawn)"
     since = starts(matched.columns) if window.newest else oldest
     keys, order = ("cur, va, ca, id", "cur DESC, va DESC, ca DESC, id") if window.newest else ("va, ca, id",) * 2
+    found, carried, shown = matched.text, matched.carried, keys
+    if in_one:
+        found = f"{found} WITH collect(e) AS found UNWIND found AS e WITH e, size(found) AS total"
+        carried, shown = "e, total", f"{keys}, total"
     after = ""
     if window.after is not None:
-        after = f"WHERE {_NEXT_NEWEST if window.newest else _NEXT_OLDEST} WITH {matched.carried}, {keys}"
+        after = f"WHERE {_NEXT_NEWEST if window.newest else _NEXT_OLDEST} WITH {carried}, {keys}"
     values = {**matched.values, **keys_after(window.after, (1, 2) if window.newest else (0, 1))}
     sorted_by = f"{since} AS va, {RECORDED} AS ca, e.uuid AS id"
     if window.newest:
@@ -455,8 +474,8 @@ def _fact_page(name: str, matched: Matched, wanted: FactFilter, window: Window) 
     return (
         Query(
             name,
-            f"""{matched.text} WITH {matched.carried}, {sorted_by} {after}
-            ORDER BY {order} LIMIT $limit RETURN {keys}, {fact_columns(matched.columns)}""",
+            f"""{found} WITH {carried}, {sorted_by} {after}
+            ORDER BY {order} LIMIT $limit RETURN {shown}, {fact_columns(matched.columns)}""",
             {**values, "limit": window.limit},
         ),
         Query(f"{name} total", f"{matched.text} RETURN count(e) AS total", matched.values),

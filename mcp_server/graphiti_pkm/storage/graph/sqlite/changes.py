@@ -2,8 +2,10 @@
 
 import json
 import sqlite3
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from graphiti_pkm.core.model.changes import ChangeFilter, ChangePage
 from graphiti_pkm.core.model.queries import EpisodeHit, Window
@@ -13,6 +15,9 @@ from graphiti_pkm.storage.graph.sqlite.file import Row
 from graphiti_pkm.storage.graph.sqlite.part import SqlitePart
 from graphiti_pkm.storage.graph.sqlite.values import CHANGE_COLUMNS, IN_GROUPS, as_list, instant_key, micros
 from graphiti_pkm.storage.graph.sqlite.vector_cache import unit_vector
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _EVENT, _ADDITION = 0, 1
 """In one instant what ended comes before what was added."""
@@ -150,17 +155,22 @@ def nearest_sentences(
         )
     }
     of_facts = vectors.of_records(db, sorted(wanted))
+    compared = [(fact, episode) for fact, episode in pairs if fact in of_facts]
+    sentences = defaultdict[str, list["tuple[np.ndarray, int, int]"]](list)
+    for row in db.execute(
+        f"""SELECT p.episode_uuid, p.start, p."end", v.data FROM json_each(:episodes) u
+        CROSS JOIN episode e ON e.uuid = u.value JOIN passage p ON p.episode_uuid = e.uuid
+        JOIN vector v ON v.uuid = p.uuid WHERE p.start < :chars AND e.group_id {IN_GROUPS}""",
+        {
+            "episodes": as_list(dict.fromkeys(episode for _, episode in compared)),
+            "chars": chars,
+            "groups": as_list(group_ids),
+        },
+    ):
+        sentences[row["episode_uuid"]].append((unit_vector(row["data"]), row["start"], row["end"]))
     hits: dict[tuple[str, str], EpisodeHit] = {}
-    for fact, episode in pairs:
-        if fact not in of_facts:
-            continue
-        compared = db.execute(
-            f"""SELECT p.start, p."end", v.data FROM passage p JOIN episode e ON e.uuid = p.episode_uuid
-            JOIN vector v ON v.uuid = p.uuid WHERE p.episode_uuid = :episode AND p.start < :chars
-            AND e.group_id {IN_GROUPS}""",
-            {"episode": episode, "chars": chars, "groups": as_list(group_ids)},
-        )
-        near = [(float(unit_vector(row["data"]) @ of_facts[fact]), row["start"], row["end"]) for row in compared]
+    for fact, episode in compared:
+        near = [(float(vector @ of_facts[fact]), start, end) for vector, start, end in sentences[episode]]
         if near:
             cosine, start, end = min(near, key=lambda one: (-one[0], one[1]))
             hits[fact, episode] = EpisodeHit(cosine=cosine, start=start, end=end)

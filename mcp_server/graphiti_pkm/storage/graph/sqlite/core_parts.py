@@ -14,12 +14,11 @@ from graphiti_pkm.core.model.queries import (
     EpisodeFilter,
     EpisodeHit,
     EpisodePage,
+    FactCounts,
     FactFilter,
     FactPage,
     GroupSize,
-    KindCount,
     NameBook,
-    NeighbourCount,
     NewestOf,
     ReadingSeries,
     TimelineSummary,
@@ -148,11 +147,13 @@ class Facts(SqlitePart):
     async def newest_record(self, group_ids: Sequence[str]) -> datetime | None:
         return await self._file.read(lambda db: episodes.newest_record(db, group_ids))
 
-    async def neighbour_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[NeighbourCount]:
-        return await self._file.read(lambda db: facts.neighbour_counts(db, entity_uuid, wanted, limit))
-
-    async def kind_counts(self, entity_uuid: str, wanted: FactFilter, limit: int) -> list[KindCount]:
-        return await self._file.read(lambda db: facts.kind_counts(db, entity_uuid, wanted, limit))
+    async def fact_counts(self, entity_uuid: str, wanted: FactFilter, neighbours: int, kinds: int) -> FactCounts:
+        return await self._file.read(
+            lambda db: FactCounts(
+                neighbours=tuple(facts.neighbour_counts(db, entity_uuid, wanted, neighbours)),
+                kinds=tuple(facts.kind_counts(db, entity_uuid, wanted, kinds)),
+            )
+        )
 
     async def newest_facts(
         self,

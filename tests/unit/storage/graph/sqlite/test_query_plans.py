@@ -88,12 +88,14 @@ QUESTIONS: dict[str, Callable[[SqliteGraph, str, str, str], Any]] = {
         FACTS.model_copy(update={"because_of": (entity, fact), "only_current": True}), PAGE
     ),
     "facts of episodes": lambda g, _, episode, __: g.facts.facts_of_episodes([episode], [GROUP], 5),
+    "nearest sentences": lambda g, _, episode, fact: g.part(CHANGE_LISTS).nearest_sentences(
+        [(fact, episode)], [GROUP], 100
+    ),
     "facts between": lambda g, entity, _, __: g.facts.facts_between(GROUP, [(entity, entity)], 5),
     "facts with a relation": lambda g, entity, _, __: g.facts.facts_with_relation(GROUP, [(entity, "KNOWS")], 5),
     "retired by an episode": lambda g, _, episode, __: g.facts.retired_by_episode(episode, [GROUP], 5),
     "retired by a fact": lambda g, _, __, fact: g.facts.retired_by_fact(fact, [GROUP], 5),
-    "neighbours": lambda g, entity, _, __: g.facts.neighbour_counts(entity, FACTS, 5),
-    "kinds": lambda g, entity, _, __: g.facts.kind_counts(entity, FACTS, 5),
+    "neighbours and kinds": lambda g, entity, _, __: g.facts.fact_counts(entity, FACTS, 5, 5),
     "readings": lambda g, entity, _, __: g.facts.readings(GROUP, entity, "sleep", 5),
     "facts by uuid": lambda g, _, __, fact: g.records.get_facts([fact], [GROUP]),
     "uuids by prefix": lambda g, _, __, fact: g.records.find_uuids("fact", fact[:8], [GROUP], 5),
@@ -161,6 +163,34 @@ async def test_a_question_reads_no_whole_table(graph: SqliteGraph, name: str, mo
     await QUESTIONS[name](graph, sarah.uuid, episode.uuid, fact.uuid)
     assert asked
     assert [(statement, found) for statement, _, found in asked if found] == []
+
+
+async def test_the_sentences_of_many_facts_are_read_with_one_statement(
+    graph: SqliteGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sarah = an_entity("Sarah")
+    notes = [an_episode(f"Note {i}.") for i in range(9)]
+    facts = [a_fact(sarah, sarah, text=f"Fact {i}", episodes=(note.uuid,)) for i, note in enumerate(notes)]
+    parts = list(map(a_passage, notes))
+    texts = [one.uuid for one in (*facts, *parts)]
+    vectors = dict(zip(texts, await FakeEmbedder().embed(texts), strict=True))
+    await graph.writer.apply(a_write(sarah, *notes, *facts, *parts), vectors)
+    asked: list[str] = []
+    file = graph._opened.file
+    connect = file._connect
+
+    def traced(**options: bool) -> sqlite3.Connection:
+        connection = connect(**options)
+        connection.set_trace_callback(asked.append)
+        return connection
+
+    monkeypatch.setattr(file, "_connect", traced)
+    pairs = [(fact.uuid, note.uuid) for fact, note in zip(facts, notes, strict=True)]
+
+    found = await graph.part(CHANGE_LISTS).nearest_sentences(pairs, [GROUP], 100)
+
+    assert len(found) == len(notes)
+    assert sum("FROM json_each" in statement and "passage" in statement for statement in asked) == 1
 
 
 def test_a_scan_is_seen() -> None:
