@@ -6,7 +6,7 @@ Told is processor time: server, client and model share this process, and what el
 import random
 from contextlib import suppress
 from itertools import product
-from statistics import quantiles
+from statistics import median, quantiles
 from time import process_time
 
 from mcp.client import Client
@@ -14,7 +14,8 @@ from tests.benchmarks.measuring import Figure, Target, ms
 from tests.benchmarks.world import call, client_of, memory
 
 from graphiti_pkm.bootstrap import Memory
-from graphiti_pkm.capabilities.scratch.requests import FindNode
+from graphiti_pkm.capabilities.scratch.models.requests import EdgeInput
+from graphiti_pkm.capabilities.scratch.requests import AddEdges, FindNode
 from graphiti_pkm.capabilities.scratch.tools import REASONING
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.embedding.local.local import LocalEmbedder
@@ -60,6 +61,7 @@ async def figures(*, quick: bool) -> list[Figure]:
         found = [
             await _edges(client, said, nodes, ONE_BY_ONE, "by natural labels", Target(">=", 20)),
             await _edges(client, otherwise, BATCH, BY_MEANING, "whose ends are found by meaning", None),
+            *await _beside_the_model(opened, client, alone, names),
             *await _look_up(opened, client, alone, names, LOOK_UPS // (4 if quick else 1)),
         ]
         await alone.close()
@@ -81,6 +83,38 @@ async def _edges(client: Client, texts: list[str], edges: int, sample: int, what
     ours = process_time() - begun
     name = f"add_edges of {len(together):,} edges {what} on {len(texts):,} nodes, {BATCH} a call, against one by one"
     return Figure(name, ms(1000 * ours), f"{ms(1000 * theirs)} ({sample} of them, scaled)", theirs / ours, aim)
+
+
+async def _beside_the_model(
+    opened: Memory, client: Client, alone: LocalEmbedder, names: list[tuple[str, str, str]]
+) -> list[Figure]:
+    """Batches whose ends nobody embedded before, in turn with the embedding of as many texts of the same make."""
+    assert opened.services[REASONING] is not None
+    edges = opened.services[REASONING].edges
+    texts = [f"a {third.lower()} which {first.lower()} and {second.lower()} use" for first, second, third in names]
+    ends = min(2 * BATCH, len(texts) // 3)
+    taken: dict[str, list[float]] = {"add": [], "through MCP": [], "embed": []}
+    for at in range(len(texts) // ends // 3 * 3):
+        some = texts[at * ends : (at + 1) * ends]
+        wanted = [
+            {"source": one, "target": two, "relation": "uses"} for one, two in zip(some[::2], some[1::2], strict=True)
+        ]
+        side = list(taken)[at % 3]
+        request = AddEdges(edges=[EdgeInput(**edge) for edge in wanted])
+        begun = process_time()
+        if side == "add":
+            await edges.add_edges(LOCAL, request)
+        elif side == "embed":
+            await alone.embed(some)
+        else:
+            await call(client, "add_edges", edges=wanted)
+        taken[side].append(1000 * (process_time() - begun))
+    ours, through, theirs = (median(times) for times in taken.values())
+    name = f"add_edges{{}} of {ends // 2} edges whose ends need the model among {len(names):,} nodes, against the model"
+    return [
+        Figure(name.format(""), ms(ours), ms(theirs), ours / theirs, Target("<=", 1.2)),
+        Figure(name.format(" and the client's part of MCP"), ms(through), ms(theirs), through / theirs),
+    ]
 
 
 async def _look_up(

@@ -9,7 +9,6 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import TypeAlias
 
 from rapidfuzz.distance import Levenshtein
 
@@ -26,6 +25,8 @@ _START = 0.7
 _LEAST_ALIKE = 0.6
 _NOT_THE_SAME = 0.98
 """The highest similarity of labels that differ in more than punctuation."""
+_MOST_KNOWN_WORDS, _MOST_KNOWN_SCORES = 1_000, 200
+"""Bound what one call keeps: the words of its texts, and of each its similarities to words of labels."""
 _LAST_WORD = re.compile(r"(?:^|[ -])([^\W\d_]+)$")
 _SHORTEST_SINGULAR = 3
 _SHORTEST_CUT = 4
@@ -71,29 +72,44 @@ def cuts_short(text: str, label: str) -> bool:
     )
 
 
-Forms: TypeAlias = dict[str, tuple[str, list[str]]]
-"""By label, its letters and digits, and its words."""
+class Forms:
+    """What comparing one text finds out of labels and words, for the texts that are compared with them next."""
+
+    def __init__(self) -> None:
+        self._labels: dict[str, tuple[str, list[str]]] = {}
+        self._words: dict[str, _Word] = {}
+
+    def label(self, label: str) -> tuple[str, list[str]]:
+        """Its letters and digits, and its words."""
+        if (form := self._labels.get(label)) is None:
+            form = self._labels[label] = loose_key(label), _tokens(label)
+        return form
+
+    def word(self, text: str) -> "_Word":
+        """The similarities of other words to this one."""
+        if (known := self._words.get(text)) is None:
+            known = _Word(text)
+            if len(self._words) < _MOST_KNOWN_WORDS:
+                self._words[text] = known
+        return known
 
 
 class Likeness:
     """The lexical similarity of many labels to one label; scores of words are cached."""
 
     def __init__(self, label: str, forms: Forms | None = None) -> None:
-        """``forms``: of labels that several texts are compared with, so that each is taken apart once."""
-        self._forms: Forms = {} if forms is None else forms
+        """``forms``: shared by several texts that are compared with the same labels."""
+        self._forms = forms or Forms()
         self._key = loose_key(label)
-        self._whole = _Letters(self._key)
-        self._words = [_Letters(word) for word in _tokens(label)]
+        self._words = [self._forms.word(word) for word in _tokens(label)]
         self._scores: dict[str, tuple[float, ...]] = {}
 
     def to(self, label: str) -> float:
         """0 to 1, the higher of word overlap and letter similarity; 1 only if nothing but punctuation differs."""
-        if (form := self._forms.get(label)) is None:
-            form = self._forms[label] = loose_key(label), _tokens(label)
-        key, tokens = form
+        key, tokens = self._forms.label(label)
         if key == self._key:
             return 1.0 if key else 0.0
-        return min(_NOT_THE_SAME, max(self._by_words(tokens), self._whole.alike(key)))
+        return min(_NOT_THE_SAME, max(self._by_words(tokens), _alike(self._key, key)))
 
     def _by_words(self, tokens: list[str]) -> float:
         if not tokens or not self._words:
@@ -105,7 +121,7 @@ class Likeness:
     def _of(self, token: str) -> tuple[float, ...]:
         known = self._scores.get(token)
         if known is None:
-            known = self._scores[token] = tuple(own.word(token) for own in self._words)
+            known = self._scores[token] = tuple([own[token] for own in self._words])
         return known
 
 
@@ -137,27 +153,33 @@ def _tokens(label: str) -> list[str]:
     return [word for word in found if word and word not in _EMPTY_WORDS] or [word for word in found if word]
 
 
-class _Letters:
-    """The letter similarity of texts to one text: 1 minus the normalised edit distance."""
+class _Word(dict[str, float]):
+    """The similarities of other words to one: a prefix also counts as similar, and low similarities count as 0."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
+        self._text = text
 
-    def word(self, other: str) -> float:
-        """For words: a prefix also counts as similar, and low similarities count as 0."""
-        if other == self.text:
+    def __missing__(self, other: str) -> float:
+        score = self._score(other)
+        if len(self) < _MOST_KNOWN_SCORES:
+            self[other] = score
+        return score
+
+    def _score(self, other: str) -> float:
+        if other == self._text:
             return 1.0
-        short, long = sorted((self.text, other), key=len)
+        short, long = sorted((self._text, other), key=len)
         if len(short) >= _SHORTEST_START and long.startswith(short):
             return _START + (1 - _START) * len(short) / len(long)
-        alike = self.alike(other)
+        alike = _alike(self._text, other)
         return alike if alike >= _LEAST_ALIKE else 0.0
 
-    def alike(self, other: str) -> float:
-        """0 for long texts and for texts of very different length."""
-        longest = max(len(self.text), len(other))
-        if not self.text or not other or longest > _LONGEST:
-            return 0.0
-        if abs(len(self.text) - len(other)) > (1 - _LEAST_ALIKE) * longest:
-            return 0.0
-        return 1 - Levenshtein.distance(self.text, other) / longest
+
+def _alike(one: str, other: str) -> float:
+    """The letter similarity, 1 minus the normalised edit distance; 0 for long texts and very different lengths."""
+    longest = max(len(one), len(other))
+    if not one or not other or longest > _LONGEST:
+        return 0.0
+    if abs(len(one) - len(other)) > (1 - _LEAST_ALIKE) * longest:
+        return 0.0
+    return 1 - Levenshtein.distance(one, other) / longest

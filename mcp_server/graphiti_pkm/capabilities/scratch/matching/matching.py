@@ -255,7 +255,7 @@ class Matcher:
             nearest.update(zip(chunk, found, strict=True))
         unseen = [(index, None) for index in (graph.order() if vectors is None else graph.vectors.pending)]
         meanings: dict[str, Meaning] = {}
-        forms: Forms = {}
+        forms = Forms()
         for number, text in enumerate(texts):
             near = [*nearest.get(text, ()), *(unseen if number < _MOST_BY_LETTERS else ())]
             seen = {index for index, _ in nearest.get(text, ())}
