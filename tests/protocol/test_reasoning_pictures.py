@@ -143,3 +143,21 @@ async def test_what_answers_addresses_is_no_tool(client: Client) -> None:
     assert "draw_graph" not in {tool.name for tool in (await client.list_tools()).tools}
     templates = [one.uri_template for one in (await client.list_resource_templates()).resource_templates]
     assert "pkm://scratch/{graph}.svg{?nodes,hops,relation,rank,reduce}" in templates
+
+
+async def test_a_picture_of_too_many_crossing_edges_says_what_would_show_less(client: Client) -> None:
+    order = [(f"m{one:02}", f"m{other:02}") for one in range(16) for other in range(one)]
+    await draw(client, order)
+    reduced = "reduce=true leaves out 105 that longer paths imply"
+    ranked = "rank=8 draws the nodes of the highest PageRank"
+    around = "nodes with hops=1 draws what is around one"
+    for asked, ways in (({}, [reduced, ranked, around]), ({"nodes": ["m00"], "hops": 1}, [reduced, ranked])):
+        (said,) = (await export(client, format="svg", **asked))["warnings"]
+        assert said == f"120 edges among 16 nodes cross one another. To see more in less: {'; '.join(ways)}."
+    assert (await export(client, format="dot"))["warnings"] == []
+    assert (await export(client, format="svg", reduce=True))["warnings"] == [
+        "Left out: 105 edges implied by longer paths of the same relation."
+    ]
+    await draw(client, [(other, one) for one, other in order])
+    (said,) = (await export(client, format="svg"))["warnings"]
+    assert said.endswith(f"in less: {ranked}; {around}.")  # edges of a cycle imply nothing

@@ -35,6 +35,9 @@ _WHERE = (
     "The picture is not in this answer: the client reads it as a resource. Where it cannot, max_chars={characters} "
     "puts the SVG into content."
 )
+_FEWEST_DENSE, _DENSE = 60, 2.5
+"""The edges, and how many for each node, from which no layout keeps the lines of a picture apart."""
+_CLEAR = 20
 _MOST_LISTED = 5
 _LONGEST_LISTED = 60
 
@@ -68,7 +71,7 @@ class ScratchExchange:
         if request.format == "svg":
             drawn = await self._snapshots.drawn(caller, content)
             text, size = drawn["svg"], {"width": drawn["width"], "height": drawn["height"]}
-            warnings = await asyncio.to_thread(_left_out, content, text, request.format)
+            warnings = await asyncio.to_thread(_said_of_picture, content, text, request)
         else:
             text, warnings = await asyncio.to_thread(_written, content, request.format)
         told = {
@@ -141,6 +144,23 @@ def _chosen(content: Content, request: GraphPart, named: Sequence[str]) -> tuple
         if lost := len(whole.edges) - len(content.edges):
             left_out.append(f"Left out: {_counted(lost, 'edge')} implied by longer paths of the same relation.")
     return content, left_out
+
+
+def _said_of_picture(content: Content, text: str, request: ExportGraph) -> list[str]:
+    """What the picture does not show, and which choices would show less if its edges cannot be told apart."""
+    left_out = _left_out(content, text, "svg")
+    nodes, edges = len(content.nodes), len({(edge.source, edge.target) for edge in content.edges})
+    if edges < _FEWEST_DENSE or edges < _DENSE * nodes:
+        return left_out
+    implied = 0 if request.reduce else len(content.edges) - len(without_implied(content).edges)
+    most = nodes // 2 if nodes < 2 * _CLEAR else _CLEAR
+    ways = [
+        *([f"reduce=true leaves out {implied:,} that longer paths imply"] if implied else []),
+        *([f"rank={most} draws the nodes of the highest PageRank"] if request.rank is None else []),
+        *(["nodes with hops=1 draws what is around one"] if not request.nodes else []),
+    ]
+    said = f"{edges:,} edges among {nodes:,} nodes cross one another."
+    return [*left_out, f"{said} To see more in less: {'; '.join(ways)}." if ways else said]
 
 
 def _counted(number: int, what: str) -> str:
