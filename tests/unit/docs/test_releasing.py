@@ -1,5 +1,6 @@
 """`make release` up to the checks, on a small checkout; and the workflow that publishes."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -99,3 +100,35 @@ def test_only_the_step_that_publishes_may_prove_who_it_is() -> None:
     made = [step["run"] for step in jobs["build"]["steps"] if "run" in step and step["run"].startswith("make ")]
     targets = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert [re.search(rf"^{command.split()[1]}:", targets, re.MULTILINE) is not None for command in made] == [True]
+
+
+@pytest.mark.parametrize("failing", ["docs", "check", "check-package", ""])
+def test_a_release_stops_at_the_step_that_fails_and_is_undone_by_one_command(
+    checkout: Path, tmp_path_factory: pytest.TempPathFactory, failing: str
+) -> None:
+    beside = tmp_path_factory.mktemp("beside")
+    steps = beside / "make"
+    steps.write_text(f'#!/bin/sh\necho "$*" >> {beside}/steps\ntest "$1" != "{failing}"\n', encoding="utf-8")
+    steps.chmod(0o700)
+    (beside / "venv" / "bin").mkdir(parents=True)
+    (beside / "venv" / "bin" / "python").symlink_to(sys.executable)
+    for name in ("Makefile", "packaging/release.py"):
+        (checkout / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, checkout / name)
+    git(checkout, "add", ".")
+    git(checkout, "commit", "--quiet", "--message", "How to release")
+    there = f"{beside}/venv"
+    who = {f"GIT_{role}_{what}": "a@example.org" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    done = subprocess.run(
+        ["make", f"--assume-old={there}/package", "release", "VERSION=99.0.0", f"VENV={there}", f"MAKE={steps}"],
+        cwd=checkout, env={**os.environ, **who}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    wanted = ["docs", "check", "check-package DIST=dist"]
+    number = [step.split()[0] for step in wanted].index(failing) + 1 if failing else len(wanted)
+    assert (beside / "steps").read_text(encoding="utf-8").splitlines() == wanted[:number], done.stderr
+    assert bool(done.returncode) == bool(failing)
+    assert git(checkout, "tag", "--list").split() == ([] if failing else ["v99.0.0"])
+    assert git(checkout, "log", "-1", "--format=%s").strip() == ("How to release" if failing else "Release 99.0.0")
+    git(checkout, "checkout", "--quiet", ".")
+    assert git(checkout, "status", "--porcelain") == ""
+    assert (version_of(checkout) == "99.0.0") == (not failing)
