@@ -207,8 +207,8 @@ class Checks(Reader):
 
     async def _misplaced(self, group: str, entity: Entity) -> _Finding | None:
         wanted = FactFilter(group_ids=(group,), now=self._context.now())
-        counted = await self._graph.facts.neighbour_counts(entity.uuid, wanted, _NEIGHBOURS)
-        uuids = [one.entity_uuid for one in counted if one.entity_uuid != entity.uuid]
+        counted = await self._graph.facts.fact_counts(entity.uuid, wanted, _NEIGHBOURS, 0)
+        uuids = [one.entity_uuid for one in counted.neighbours if one.entity_uuid != entity.uuid]
         neighbours = await self._graph.records.get_entities(uuids, [group])
         named = await self._similar.named(neighbours, group)
         neighbours = [one for one in neighbours if one.uuid in named]
