@@ -184,6 +184,10 @@ async def test_orphans_are_what_nothing_mentions_or_names_but_for_projects_and_w
     )
     assert await all_of(graph, "orphans", GROUP) == sorted(one.uuid for one in lone)
     assert await all_of(graph, "orphans", OTHER_GROUP) == [foreign.uuid]
+    asked = [lone[0].uuid, foreign.uuid, mentioned.uuid]
+    among = await graph.part(CURATION).orphans(GROUP, Window(limit=9), asked)
+    assert [one.uuid for one in among] == [lone[0].uuid]
+    assert await graph.part(CURATION).orphans(GROUP, Window(limit=9), []) == []
     counts = await graph.part(CURATION).quality_counts(QualityFilter(group_ids=(GROUP,), below=0.5, limit=1))
     assert counts.orphans == len(lone)
 

@@ -81,9 +81,9 @@ class FakeCuration(FakePart):
             creators_total=len(creators),
         )
 
-    async def orphans(self, group_id: str, window: Window) -> list[Entity]:
+    async def orphans(self, group_id: str, window: Window, among: Sequence[str] | None = None) -> list[Entity]:
         db = await self._db()
-        alone = _alone(db)
+        alone = _alone(db) if among is None else _alone(db) & set(among)
         return _page([one for one in db.entities.values() if one.group_id == group_id and one.uuid in alone], window)
 
     async def rated_below(self, group_id: str, confidence: float, window: Window) -> list[Quality]:

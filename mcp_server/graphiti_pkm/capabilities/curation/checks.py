@@ -7,13 +7,12 @@ from datetime import timedelta
 from graphiti_pkm.capabilities.curation.models import CheckReport, CurateReport, FindingView
 from graphiti_pkm.capabilities.curation.ports import GraphCuration
 from graphiti_pkm.capabilities.curation.reviews import flag_of, intent_of
-from graphiti_pkm.capabilities.curation.similar import REASON as DUPLICATE
 from graphiti_pkm.capabilities.curation.similar import Similar, cosine, text_of, vectors_of
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.resolution import PERSON_LABEL
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
-from graphiti_pkm.core.model.quality_checks import CHECKS, Check
+from graphiti_pkm.core.model.quality_checks import CHECKS, LOW_CONFIDENCE, REASONS, Check, is_settled, with_findings
 from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import Entity, Quality
 from graphiti_pkm.core.model.targets import target_of
@@ -23,17 +22,8 @@ from graphiti_pkm.core.reading.views import clipped
 from graphiti_pkm.errors import PermissionDenied, Unavailable
 from graphiti_pkm.storage.commit import Committer
 
-REASONS: Mapping[Check, str] = {
-    "orphans": "No episode mentions it, no fact names it and no quote is evidence of it.",
-    "low-confidence": "Its confidence is below 0.5.",
-    "stale-plans": "A plan with it is open although its day has passed.",
-    "duplicates": DUPLICATE,
-    "placement": "Linked to semantically distant concepts",
-}
-"""None has a word of the memory in it, so that forgetting leaves them."""
 _BEFORE_PROMOTION: frozenset[Check] = frozenset({"orphans", "low-confidence", "duplicates"})
 """Checks that have to find nothing for an entity of staging to be approved."""
-_LOW = 0.5
 _STALE = timedelta(days=30)
 _NEW = timedelta(days=7)
 _ALIKE = 0.85
@@ -154,7 +144,7 @@ class Checks(Reader):
 
     async def _low_confidence(self, group: str) -> AsyncIterator[list[_Finding]]:
         after: Key | None = None
-        while page := await self._stored.rated_below(group, _LOW, Window(limit=_PAGE, after=after)):
+        while page := await self._stored.rated_below(group, LOW_CONFIDENCE, Window(limit=_PAGE, after=after)):
             rated = {one.uuid: one for one in page}
             entities = await self._graph.records.get_entities(list(rated), [group])
             yield [_Finding(one, f"confidence {rated[one.uuid].confidence:g}") for one in entities]
@@ -250,25 +240,17 @@ class Checks(Reader):
                 held = before.get(uuid) or Quality(uuid=uuid, group_id=group)
                 others = tuple(dict.fromkeys(one.found_with for one in found if one.found_with is not None))
                 is_flagged = held.is_flagged or uuid in work.flagged
-                is_settled = not is_flagged and check in held.checks and set(others) <= set(held.found_with)
-                if not (is_flagged or is_settled):
+                settled = uuid not in work.flagged and is_settled(held, check, others)
+                if not (is_flagged or settled):
                     work.flagged.add(uuid)
                     tally.new += 1
-                    changed.append(
-                        held.model_copy(
-                            update={
-                                **flag_of(REASONS[check], caller, at),
-                                "checks": tuple(dict.fromkeys((*held.checks, check))),
-                                "found_with": tuple(dict.fromkeys((*held.found_with, *others))),
-                                "similar_to": others if check == "duplicates" else (),
-                            }
-                        )
-                    )
+                    flagged = held.model_copy(update=flag_of(REASONS[check], caller, at))
+                    changed.append(with_findings(flagged, check, others))
                 if uuid not in tally.entities:
                     tally.entities.add(uuid)
-                    tally.settled += is_settled
+                    tally.settled += settled
                     if len(tally.shown) < _SHOWN:
-                        state = "flagged" if is_flagged else "settled" if is_settled else "new"
+                        state = "flagged" if is_flagged else "settled" if settled else "new"
                         tally.shown.append(
                             FindingView(
                                 entity_uuid=uuid,

@@ -13,7 +13,7 @@ from graphiti_pkm.capabilities.curation.models import MergeResponse, SimilarEnti
 from graphiti_pkm.capabilities.curation.ports import GraphCuration, GraphMerging
 from graphiti_pkm.capabilities.curation.requests import MergeEntities
 from graphiti_pkm.capabilities.curation.reviews import said
-from graphiti_pkm.capabilities.curation.similar import DECIMALS, REASON, similarity
+from graphiti_pkm.capabilities.curation.similar import DECIMALS, similarity
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.history import MOST_EVENTS
 from graphiti_pkm.core.facts.rules import known_from
@@ -22,6 +22,7 @@ from graphiti_pkm.core.identity.uuids import resolve_within, unknown
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import Attention
 from graphiti_pkm.core.model.merges import MergeHead, MergeSizes
+from graphiti_pkm.core.model.quality_checks import SIMILAR
 from graphiti_pkm.core.model.records import (
     Archive,
     Entity,
@@ -337,7 +338,7 @@ class Merging(Reader):
         left = merge_plan.without_similar(held, pair.removed.uuid)
         if left == held:
             return None
-        if left.similar_to or left.flag_reason != REASON:
+        if left.similar_to or left.flag_reason != SIMILAR:
             return left
         flag = {"flag_reason": None, "flagged_at": None, "flagged_by": None}
         done = {"note": "Merged.", "cleared_at": self._context.now(), "cleared_by": caller.principal}

@@ -26,7 +26,7 @@ class GraphCuration(Protocol):
         """Counts over whole groups."""
         ...
 
-    async def orphans(self, group_id: str, window: Window) -> list[Entity]:
+    async def orphans(self, group_id: str, window: Window, among: Sequence[str] | None = None) -> list[Entity]:
         """Entities that no episode mentions, no fact names and no quote stands for, by uuid.
 
         The person, values, measures and projects are none.

@@ -15,6 +15,7 @@ from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import unknown
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.names import name_key, search_terms
+from graphiti_pkm.core.model.quality_checks import SIMILAR
 from graphiti_pkm.core.model.queries import EntityFilter, Window
 from graphiti_pkm.core.model.records import Entity, Quality, Vector, in_order
 from graphiti_pkm.core.ports.ports import Embedder
@@ -25,7 +26,6 @@ from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, ModelError, Unavailable
 from graphiti_pkm.storage.commit import Committer
 
-REASON = "May be the same as another entity."
 EXAMINED = 100
 """Entities that one call compares with others."""
 _BATCH = 25
@@ -249,7 +249,7 @@ class Similar(Reader):
                 similar = tuple(dict.fromkeys((*held.similar_to, *(one for one in others[uuid] if one in there))))
                 if similar == held.similar_to:
                     continue
-                flag = {} if held.is_flagged else flag_of(REASON, caller, at)
+                flag = {} if held.is_flagged else flag_of(SIMILAR, caller, at)
                 if flag:
                     flagged.add(uuid)
                 changed.append(held.model_copy(update={**flag, "similar_to": similar}))

@@ -75,6 +75,8 @@ class Issue(Record):
     uuid: str
     name: str
     detail: str
+    other: str | None = None
+    """The entity that it may be."""
 
 
 class ApprovedEntity(Record):

@@ -7,10 +7,9 @@ import pytest
 from tests.fakes import FakeEmbedder
 from tests.worlds.curation_world import CurationWorld
 
-from graphiti_pkm.capabilities.curation.checks import REASONS
 from graphiti_pkm.capabilities.curation.models import CheckReport, CurateReport
 from graphiti_pkm.core.model.access import Caller
-from graphiti_pkm.core.model.quality_checks import CHECKS, Check
+from graphiti_pkm.core.model.quality_checks import CHECKS, REASONS, Check
 from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.errors import NotAllowed, PermissionDenied
 

@@ -8,8 +8,8 @@ from tests.worlds.curation_world import CurationWorld
 
 from graphiti_pkm.capabilities.curation.models import SimilarResponse
 from graphiti_pkm.capabilities.curation.requests import FlagSimilarEntities
-from graphiti_pkm.capabilities.curation.similar import REASON
 from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.quality_checks import SIMILAR
 from graphiti_pkm.core.model.records import Entity
 from graphiti_pkm.errors import InvalidInput, NotAllowed, NotFound, Unavailable
 
@@ -48,7 +48,7 @@ async def test_a_pair_above_the_threshold_is_flagged_once_with_its_similarity() 
     (write,) = world.curated
     assert len(write.qualities) == 2
     listed = (await world.flagged()).flagged
-    assert {one.name: one.reason for one in listed} == {"Postgres DB": REASON, "The Postgres DB": REASON}
+    assert {one.name: one.reason for one in listed} == {"Postgres DB": SIMILAR, "The Postgres DB": SIMILAR}
     other = world.entity("The Postgres DB").uuid[:8]
     assert [one.similar_to for one in listed if one.name == "Postgres DB"] == [[f"The Postgres DB ({other})"]]
 

@@ -6,7 +6,7 @@ import pytest
 from tests.builders import a_document, a_passage, a_write, an_episode, an_instance, at
 from tests.worlds.staging_world import StagingWorld
 
-from graphiti_pkm.capabilities.curation.requests import FlagForReview, SetConfidence
+from graphiti_pkm.capabilities.curation.requests import ClearFlag, FlagForReview, SetConfidence
 from graphiti_pkm.capabilities.history.requests import RetireFact, UpdateEntity, WhatChanged
 from graphiti_pkm.capabilities.staging.requests import Promote
 from graphiti_pkm.core.model.access import LOCAL, Caller
@@ -306,6 +306,17 @@ async def test_what_waits_for_a_look_is_listed_by_kind_and_flagged_and_the_rest_
     assert db.qualities[ben].flag_reason == "Who?"
     assert [one.name for one in done.approved] == ["Anna", "Go", "Rome", "rooms"]
     assert (done.issues_total, done.approved_total) == (6, 4)
+
+
+async def test_what_a_librarian_has_cleared_is_not_held_back_again(world: StagingWorld) -> None:
+    await world.note("Ben Bernd plays Go.", "Ben Bernd", "PLAYS", "Go", group_id=STAGING)
+    await world.note("Bernd Ben plays.", "Bernd Ben", "PLAYS", "Go", group_id=STAGING)
+    held = (await world.migrate(is_checked=True)).issues
+    assert [(one.kind, one.name) for one in held] == [("duplicate", "Ben Bernd"), ("duplicate", "Bernd Ben")]
+    for issue in held:
+        world.clock.advance(seconds=1)
+        await world.reviews.clear_flag(LOCAL, ClearFlag(entity_uuid=issue.uuid, note="Two people."))
+    assert (await world.migrate(is_checked=True)).issues == ()
 
 
 async def test_a_copy_is_no_duplicate_of_what_it_was_copied_from(world: StagingWorld) -> None:

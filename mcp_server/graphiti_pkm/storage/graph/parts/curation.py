@@ -37,8 +37,8 @@ class Curation(Part):
             creators_total=total["total"],
         )
 
-    async def orphans(self, group_id: str, window: Window) -> list[Entity]:
-        return list(map(mapping.entity, await self._rows(queries_curation.orphans(group_id, window))))
+    async def orphans(self, group_id: str, window: Window, among: Sequence[str] | None = None) -> list[Entity]:
+        return list(map(mapping.entity, await self._rows(queries_curation.orphans(group_id, window, among))))
 
     async def rated_below(self, group_id: str, confidence: float, window: Window) -> list[Quality]:
         found = await self._rows(queries_curation.rated_below(group_id, confidence, window))

@@ -47,12 +47,13 @@ _ALONE = f"""NOT EXISTS {{ MATCH (n)-[:RELATES_TO|MENTIONS|EVIDENCED_BY]-() }}
 _PAGE = f"""WITH n ORDER BY n.uuid LIMIT $limit RETURN {ENTITY_COLUMNS} ORDER BY uuid"""
 
 
-def orphans(group_id: str, window: Window) -> Query:
+def orphans(group_id: str, window: Window, among: Sequence[str] | None) -> Query:
     """By uuid."""
+    given = "" if among is None else "AND n.uuid IN $among"
     return Query(
         "orphans of a group",
-        f"MATCH (n:Entity) WHERE n.group_id = $group AND n.uuid > $after AND {_ALONE} {_PAGE}",
-        {"group": group_id, **_after(window)},
+        f"MATCH (n:Entity) WHERE n.group_id = $group AND n.uuid > $after {given} AND {_ALONE} {_PAGE}",
+        {"group": group_id, **_after(window), "among": list(among or ())},
     )
 
 

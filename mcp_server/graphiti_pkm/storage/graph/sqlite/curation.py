@@ -41,8 +41,10 @@ class SqliteCuration(SqlitePart):
     async def quality_counts(self, wanted: QualityFilter) -> QualityCounts:
         return await self._file.read(lambda db: _counts(db, wanted))
 
-    async def orphans(self, group_id: str, window: Window) -> list[Entity]:
-        return await self._entities(f"n.group_id = :group AND {_ALONE}", {"group": group_id}, window)
+    async def orphans(self, group_id: str, window: Window, among: Sequence[str] | None = None) -> list[Entity]:
+        given = "" if among is None else "AND n.uuid IN (SELECT value FROM json_each(:among))"
+        parameters: dict[str, object] = {"group": group_id, "among": as_list(among or ())}
+        return await self._entities(f"n.group_id = :group {given} AND {_ALONE}", parameters, window)
 
     async def rated_below(self, group_id: str, confidence: float, window: Window) -> list[Quality]:
         (after,) = window.after or ("",)
