@@ -561,6 +561,10 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
         "test_a_document_is_one_write_with_an_episode_for_each_section": "K-17",
         "test_an_edited_file_is_a_version_that_shares_the_sections_that_did_not_change": "T98",
     },
+    "unit/capabilities/sources/test_converting.py": {
+        "test_a_page_becomes_the_markdown_of_what_is_seen": "K-66",
+        "test_what_reads_a_format_is_named_if_it_is_not_installed": "K-66",
+    },
     "unit/capabilities/sources/test_evidence.py": {
         "test_a_quote_is_kept_as_it_stands_with_its_place_in_the_document": "K-54 K-61",
         "test_sentences_count_from_0_and_marks_of_a_quotation_are_no_words": "K-62",

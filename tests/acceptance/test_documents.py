@@ -2,11 +2,13 @@
 
 import asyncio
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.acceptance.pandoc import folded, paragraphs
 from tests.acceptance.shared_data import shared_data
 from tests.e2e.support import call, over_stdio, run
 
@@ -14,6 +16,7 @@ from graphiti_pkm.bootstrap import open_memory
 from graphiti_pkm.capabilities.curation.requests import FlagSimilarEntities
 from graphiti_pkm.capabilities.curation.tools import SIMILAR
 from graphiti_pkm.capabilities.sources.ingesting import Given
+from graphiti_pkm.capabilities.sources.layout import divide
 from graphiti_pkm.capabilities.sources.tools import INGESTING
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.settings.loader import Settings
@@ -32,7 +35,7 @@ STATEMENTS: dict[str, tuple[int, int, str]] = {
     "0023-use-separate-data-repository": (9, 0, "all sensitive data within it will be encrypted using [sops]"),
     "0028-combine-api-mongo-cluster-into-mongo-cluster": (14, 0, "We are going to remove the api-mongo cluster"),
 }
-"""Paragraph and sentence, as pandoc counts the blocks of these files too, and words of it."""
+"""Paragraph and sentence, and words of it."""
 EDITED = 5
 
 
@@ -74,6 +77,8 @@ async def test_statements_of_decisions_are_shown_where_they_stand_in_the_old_fil
             context = texts[one["document"]][one["context_start"] : one["context_end"]]
             assert context == one["context"]
             assert one["quote"] in context
+            found = paragraphs(texts[one["document"]])[one["paragraph"] - 1]
+            assert folded(one["quote"]) in found, "pandoc has the words in its block of this number"
 
         for path in files[:EDITED]:
             edited = texts[path.stem].replace("We will use Architecture", "We would use Architecture")
@@ -184,3 +189,18 @@ async def test_a_near_duplicate_of_each_of_ten_decisions_is_flagged_and_no_other
             found |= {frozenset((one.one.name, one.other.name)): one.similarity for one in page.pairs}
             cursor, more = page.next_cursor, page.next_cursor is not None
     assert found.keys() == expected, found
+
+
+def test_every_paragraph_of_the_decisions_has_the_number_that_pandoc_gives_it() -> None:
+    for path in sorted(shared_data("architecture-decisions").glob("[0-9]*.md")):
+        text = path.read_bytes().decode()
+        ours = dict[int, str]()
+        for part in divide(text, "markdown").parts:
+            for span in part.spans:
+                number = part.paragraph + span.paragraph
+                ours[number] = ours.get(number, "") + text[part.start + span.start : part.start + span.end] + "\n"
+        theirs = paragraphs(text)
+        assert list(ours) == list(range(1, len(theirs) + 1)), path.name
+        for number, words in enumerate(theirs, 1):
+            own = re.sub(r"^\s*\d+[.)]\s", "", ours[number], flags=re.MULTILINE)
+            assert words == folded(own), (path.name, number)
