@@ -25,6 +25,7 @@ NAMES = (
     "fitness",
     "extraction",
     "local_model",
+    "documents",
     "ingest",
     "hints",
     "startup",
