@@ -28,6 +28,7 @@ NAMES = (
     "documents",
     "ingest",
     "hints",
+    "staging",
     "startup",
     "cold",
     "footprint",

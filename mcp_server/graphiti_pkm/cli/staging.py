@@ -11,7 +11,7 @@ from graphiti_pkm.bootstrap import Memory
 from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts, SearchNodes
 from graphiti_pkm.capabilities.search.tools import SEARCHING
 from graphiti_pkm.capabilities.staging.migrating import Migration
-from graphiti_pkm.capabilities.staging.models import Side, StateReport
+from graphiti_pkm.capabilities.staging.models import NotCopied, Side, StateReport
 from graphiti_pkm.capabilities.staging.tools import COMPARING, MIGRATING, SNAPSHOTS
 from graphiti_pkm.cli.directories import require_memory
 from graphiti_pkm.cli.opening import open_without_model
@@ -133,11 +133,22 @@ def _migrate(settings: Settings, options: argparse.Namespace, wanted: Migration)
         lines += _listed("held back", report.held_back, report.held_back_total)
         lines += [f"  {one.kind:<15} {one.uuid}  {one.name}" for one in report.issues]
         lines += [f"  conflict   {line}" for line in report.conflicts]
+        lines += [f"  Not copied, and left in {report.source}: {_not_copied(report.not_copied)}."]
         lines += [f"  {report.kept} stay in {report.source}, since others there need them."] if report.kept else []
         show(options, report, "\n".join(lines))
         return 0
 
     return run_on(settings, run)
+
+
+def _not_copied(stays: NotCopied) -> str:
+    counted = (
+        (stays.documents, "document(s), of which sections came as episodes (ingest --target stores them)"),
+        (stays.quotes, "quote(s) from documents"),
+        (stays.sagas, "saga(s)"),
+        (stays.corrected_facts, "corrected fact(s)"),
+    )
+    return ", ".join(["the history", *(f"{count:,} {what}" for count, what in counted if count)])
 
 
 def _listed(title: str, lines: Sequence[str], total: int) -> list[str]:

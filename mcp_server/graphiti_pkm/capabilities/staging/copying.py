@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from graphiti_pkm.capabilities.curation.ports import GraphCuration
 from graphiti_pkm.capabilities.projects.ports import GraphProjects
-from graphiti_pkm.capabilities.staging.models import ApprovedEntity, Issue
+from graphiti_pkm.capabilities.staging.models import ApprovedEntity, Issue, NotCopied
 from graphiti_pkm.capabilities.staging.renaming import Renaming
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.relation_kinds import has_single_target
@@ -104,9 +104,14 @@ class Copying:
         self.left, self.held_back, self.conflicts = Found(), Found(), Found()
         self.issues: list[Issue] = []
         self.approved: list[ApprovedEntity] = []
+        self._documents: set[str] = set()
+        self._sagas: set[str] = set()
+        self._corrected: set[str] = set()
+        self._quotes, self._has_evidence = 0, False
 
     async def begin(self) -> None:
-        """Read what earlier runs copied."""
+        """Read what earlier runs copied, and whether anything is evidence in the source."""
+        self._has_evidence = await self._context.journal.last_write(self.source, WriteKind.ADD_EVIDENCE) is not None
         seq = 0
         while rows := await self._context.journal.group_rows(self.target, seq, PAGE):
             for row in rows:
@@ -158,6 +163,18 @@ class Copying:
                     added.append(name.model_copy(update={**fields, "is_alias": is_alias}))
         if copies or added:
             await self._write_entities(new, added, copies)
+        for uuid in (one.uuid for one in entities if self._has_evidence and one.uuid in self.entities):
+            self._quotes += (await self._graph.documents.instances(uuid, [self.source], Window(limit=1))).total
+
+    @property
+    def not_copied(self) -> NotCopied:
+        """What stays in the source of what hangs on the copied records."""
+        return NotCopied(
+            documents=len(self._documents),
+            quotes=self._quotes,
+            sagas=len(self._sagas),
+            corrected_facts=len(self._corrected),
+        )
 
     async def _write_entities(self, new: Sequence[Entity], names: Sequence[Name], copies: Sequence[Copied]) -> None:
         uuids, groups = [one.uuid for one in new], [self.source]
@@ -228,7 +245,11 @@ class Copying:
     async def copy_episodes(self, episodes: Sequence[Episode]) -> None:
         """Copy some with their passages, entries and mentions of what was copied."""
         for some in _in_parts(episodes, _EPISODES):
-            here = await self._here("episode", [one.uuid for one in some])
+            uuids = [one.uuid for one in some]
+            here = await self._here("episode", uuids)
+            self._documents.update(one.uuid for one in await self._graph.documents.holding(uuids, [self.source], PAGE))
+            sagas = await self._graph.sagas.sagas_of_episodes(uuids, [self.source], [])
+            self._sagas.update(one.saga.uuid for one in sagas)
             self.known.episodes += len(here)
             self.episodes |= here
             new = [one for one in some if one.uuid not in here]
@@ -296,6 +317,7 @@ class Copying:
         ready = []
         for fact in facts:
             if fact.voided:
+                self._corrected.add(fact.uuid)
                 continue
             if {fact.source_uuid, fact.target_uuid} <= self.entities.keys():
                 ready.append(fact)

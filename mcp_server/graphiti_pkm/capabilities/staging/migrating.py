@@ -402,6 +402,7 @@ def _report(wanted: Migration, copying: Copying, removed: Counts, kept: int, ver
         issues_total=len(copying.issues),
         approved=tuple(copying.approved[:_LISTED]),
         approved_total=len(copying.approved),
+        not_copied=copying.not_copied,
         conflicts=tuple(copying.conflicts.lines),
         kept=kept,
         verified=verified,

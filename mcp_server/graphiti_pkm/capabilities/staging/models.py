@@ -86,6 +86,19 @@ class ApprovedEntity(Record):
     name: str
 
 
+class NotCopied(Record):
+    """What hangs on the copied records and stays in the source alone, as does how and when that learned them."""
+
+    documents: int = 0
+    """Of which sections were copied, as episodes; ``ingest --target`` stores the document itself."""
+    quotes: int = 0
+    """From documents, as evidence of entities."""
+    sagas: int = 0
+    """That contain some of the episodes."""
+    corrected_facts: int = 0
+    """Which never held."""
+
+
 class MigrationReport(Record):
     """Of ``migrate`` and ``promote``: what came into a group, and what stayed away."""
 
@@ -113,6 +126,7 @@ class MigrationReport(Record):
     approved: tuple[ApprovedEntity, ...] = ()
     """Of ``promote``: those without an issue, at most 200; ``approved_total`` counts all."""
     approved_total: int = 0
+    not_copied: NotCopied = NotCopied()
     conflicts: tuple[str, ...] = ()
     """Two facts that now hold although one of them should have ended, at most 20. Nothing was ended."""
     kept: int = 0

@@ -10,8 +10,9 @@ from graphiti_pkm.capabilities.curation.requests import ClearFlag, FlagForReview
 from graphiti_pkm.capabilities.history.requests import RetireFact, UpdateEntity, WhatChanged
 from graphiti_pkm.capabilities.staging.requests import Promote
 from graphiti_pkm.core.model.access import LOCAL, Caller
-from graphiti_pkm.core.model.records import Entity
+from graphiti_pkm.core.model.records import Entity, WriteKind
 from graphiti_pkm.errors import DamagedStore, InvalidInput, NotAllowed, PermissionDenied, Unavailable
+from graphiti_pkm.storage.commit import Committer
 
 STAGING = "default_staging"
 
@@ -453,3 +454,20 @@ async def test_the_target_tells_what_came_from_where_once(world: StagingWorld) -
     await world.migrate()
     again = await world.changes.what_changed(LOCAL, asked.model_copy(update={"cursor": news.feed_cursor}))
     assert again.total == 0
+
+
+async def test_what_is_not_copied_is_said(world: StagingWorld) -> None:
+    text, ben = an_episode("Ben.", group_id=STAGING), entity(world, "Ben", STAGING)
+    part = a_passage(text)
+    document, sections = a_document(text)
+    quote = an_instance(ben, document, part)
+    evidence = a_write(text, part, document, *sections, quote, kind=WriteKind.ADD_EVIDENCE)
+    await Committer(world.context).commit(evidence, {})
+    await world.note("Ben met Kim.", "Ben", "MET", "Kim", group_id=STAGING, saga="Games")
+    wrong = {"replaces": "Chess", "change": "corrected"}
+    await world.note("Ben likes tennis.", "Ben", "LIKES", "Tennis", group_id=STAGING, fact=wrong)
+    assert [one.relation for one in world.graph.tables.facts.values() if one.voided] == ["LIKES"]
+    said = (await world.migrate()).not_copied
+    assert (said.documents, said.quotes, said.sagas, said.corrected_facts) == (1, 1, 1, 1)
+    again = (await world.migrate()).not_copied
+    assert again == said
