@@ -36,6 +36,7 @@ NAMES = (
     "reasoning_labels",
     "reasoning_memory",
     "retrieval",
+    "naming",
     "vectors",
     "people",
     "neo4j",
