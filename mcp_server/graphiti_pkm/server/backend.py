@@ -46,6 +46,8 @@ class Backend:
         self.counted = counted
         self.owners: Owners | None = None
         """Set if several workers share scratch graphs, each of which one worker has in memory."""
+        self.on_ready: Callable[[], None] = lambda: None
+        """Called each time that the services have started."""
         self._start = start
         self._for_others = for_others
         self._begin_after = begin_after
@@ -114,6 +116,7 @@ class Backend:
     async def _run(self, ready: "asyncio.Future[Services]") -> None:
         try:
             async with await asyncio.to_thread(self._start) as services:
+                self.on_ready()
                 ready.set_result(services)
                 await self._closing.wait()
         except Exception as error:  # callers that wait receive the reason, the log the details
