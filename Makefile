@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 SIDE_BY_SIDE := $(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder tests --ignore=tests/benchmarks
 
-.PHONY: demo test test-all check lint storm bench mutants conformance clients docker-check check-package release docs snapshots clean
+.PHONY: demo test test-all check lint storm bench mutants conformance clients docker-check check-package installs release docs snapshots clean
 
 demo: $(VENV)/runtime
 	$(BIN)/graphiti-pkm demo
@@ -66,6 +66,11 @@ docker-check: $(VENV)/dev
 check-package: $(VENV)/package
 	$(BIN)/python -m tests.package_check $(DIST)
 
+# Installs those files with uv, uvx, pip and pipx on each of PYTHONS, in empty environments without caches, up to a first answer
+# by meaning: half a minute to two minutes each. See DOCS/releasing.md.
+installs: $(VENV)/package
+	$(BIN)/python -m tests.installed_check $(DIST) $(PYTHONS)
+
 # `make release VERSION=0.3.0`: writes the version, checks everything, commits and tags. See DOCS/releasing.md.
 release: $(VENV)/package
 	$(BIN)/python packaging/release.py $(VERSION)
@@ -84,7 +89,7 @@ snapshots: $(VENV)/dev
 
 $(VENV)/runtime: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "graphiti-pkm needs Python 3.11 or newer; set PYTHON=python3.11")'
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV)
 	@echo "Installing into $(VENV) (about a minute the first time) ..."
 	@$(PIP) --no-deps -r requirements.lock
 	@$(PIP) --no-deps -e .
