@@ -108,6 +108,8 @@ class Writes:
         if self._draw.random() < 0.5:
             told["entities"] = [{"name": first, "aliases": [f"{first} {self._draw.randint(1, 9)}"]}, {"name": second}]
             told["facts"] = [{"source": first, "relation": "KNOWS", "target": second, "fact": self._text()[:200]}]
+        if self._draw.random() < 0.3:
+            told |= {"source": "message", "episode_body": f"{first}: {told['episode_body']}"}
         if self._draw.random() < 0.2:
             told["name"] = self._text()[:60]
         await self._memory.services[WRITING].add_memory(LOCAL, AddMemory.model_validate(told))
