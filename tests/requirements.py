@@ -23,7 +23,7 @@ ROWS: frozenset[str] = frozenset(
     + _rows("M-", range(6, 10), 13, 14, 40, range(70, 74), range(80, 98), 101)
     + _rows("C", 16, range(17, 23), 24, 25, 27, 28, 31, 41, range(43, 47), range(51, 57))
     + _rows("K-", range(1, 6), range(7, 12), 15, range(18, 23), range(24, 43), 48, 49, 50, 89, 90, 92, 95, 96)
-    + _rows("K-", 52, range(54, 58), range(59, 65), range(67, 70), 72, 93)  # documents
+    + _rows("K-", 52, range(54, 58), range(59, 65), range(66, 70), 72, 93)  # documents
     + _rows("K-", 6, 12, 13, 14, 16, 17, 23, 43, 44, 46, 47, 78, 88, 91, 97, 98)  # checks, and what is stored
     + _rows("T", 85, 89)
     + _rows("T", range(91, 101))

@@ -45,7 +45,7 @@ _REFERENCE = (
 )
 _LINK = re.compile(
     r"(?:(?:is|was|has been)\s+)?(?P<part>(?:in\s+part|partly|partially)\s+)?"
-    r"(?P<verb>super[sc]edes|super[sc]eded\s+by|replaces|replaced\s+by|amends|amended\s+by)\s*:?\s+"
+    r"(?P<verb>super[sc]edes|super[sc]eded\s+by|replaces|replaced\s+by|amends|amended\s+by)(?:\s*:)?\s+"
     rf"{_REFERENCE}(?P<after>\s+(?:in\s+part|partly|partially)\b)?",
     re.IGNORECASE,
 )
@@ -53,11 +53,11 @@ _OTHERS = re.compile(rf"\s*(?:,|and|&)\s*(?:and\s+)?{_REFERENCE}", re.IGNORECASE
 _OWN = re.compile(r"\bThis\s+(?:ADR|decision|record)\s+(?=[a-z]+\s)", re.IGNORECASE)
 _MOST_NAMES = 50
 _NAME = re.compile(r"[^\[\]{}<>|:;()]{2,60}")
-_BETWEEN_NAMES = re.compile(r"\s*[,;]\s*(?:and\s+)?|\s+(?:and|&)\s+")
+_BETWEEN_NAMES = re.compile(r"(?<!\s)(?:\s*[,;]\s*(?:and\s+)?|\s+(?:and|&)\s+)")
 _SUMMARY = 600
 _LONG = 1_000
 """Longer lines state nothing in a known form; so no pattern works on a text of any length."""
-_MARKDOWN_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+_MARKDOWN_LINK = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ _HEADING = re.compile(r"h[1-6]")
 _SPACES = re.compile(r"[ \t\r\n\f]+")
 _SPECIAL = re.compile(r"([\\`*<])")
 _BLOCK_MARK = re.compile(
-    r"^(\s*)(#{1,6}(?=\s|$)|[-+](?=\s|$)|>|=+\s*$|-{2,}\s*$|~{3,}|(\d{1,9})[.)](?=\s|$))", re.MULTILINE
+    r"^([^\S\n]*)(#{1,6}(?=\s|$)|[-+](?=\s|$)|>|=+[^\S\n]*$|-{2,}[^\S\n]*$|~{3,}|(\d{1,9})[.)](?=\s|$))", re.MULTILINE
 )
 _LINK = re.compile(r"(?:https?:|mailto:|[^:/?#]*(?:[/?#]|$))", re.IGNORECASE)
 _TICKS = re.compile(r"`+")
@@ -146,7 +146,7 @@ def _escaped(found: re.Match[str]) -> str:
 def _inline(nodes: Iterable[_Node]) -> str:
     """The words of inline elements; a break is a line break, other white space a space."""
     said = "".join(map(_span, filter(_is_shown, nodes)))
-    return re.sub(r" *\n *", "\n", re.sub(r" {2,}", " ", said))
+    return re.sub(r" ?\n ?", "\n", re.sub(r" {2,}", " ", said))
 
 
 def _span(node: _Node) -> str:
