@@ -1,7 +1,6 @@
 """Snapshot, restore and migration of a group of facts with vectors, against copying the bytes of the memory's file.
 
-Each checks itself: a snapshot by its SHA-256, a restore by the sizes and the same checksum of a second snapshot, a
-migration by the digests of both groups. Memory is what the process holds at most beyond what it held before.
+Each checks itself: a snapshot and what is restored from it by SHA-256, a migration by the digests of both groups. Memory is what the process holds at most beyond what it held before.
 """
 
 import asyncio
@@ -20,8 +19,8 @@ from tests.benchmarks.world import memory
 from tests.builders import a_fact, a_name, a_write, an_entity
 
 from graphiti_pkm.bootstrap import Memory
-from graphiti_pkm.capabilities.staging.capability import MIGRATING, SNAPSHOTS
 from graphiti_pkm.capabilities.staging.migrating import Migration
+from graphiti_pkm.capabilities.staging.tools import MIGRATING, SNAPSHOTS
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.storage.commit import Committer
