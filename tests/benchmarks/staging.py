@@ -1,6 +1,7 @@
 """Snapshot, restore and migration of a group of facts with vectors, against copying the bytes of the memory's file.
 
-Each checks itself: a snapshot and what is restored from it by SHA-256, a migration by the digests of both groups. Memory is what the process holds at most beyond what it held before.
+Each checks itself: a snapshot and what is restored from it by SHA-256, a migration by the digests of both groups.
+Memory is what the process holds at most beyond what it held before.
 """
 
 import asyncio
