@@ -32,7 +32,7 @@ _TOOLS = {tool.name: tool for toolset in BESIDE for tool in toolset.tools}
 """Tools of ``reference`` take no group and no uuid, and are those of ``compat`` otherwise."""
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _SHORT = re.compile(r"\b[0-9a-f]{8}\b")
-_CURSOR = re.compile(r'(?<=next_cursor)[\\": ]+[A-Za-z0-9_-]+')
+_CURSOR = re.compile(r'(?<=_cursor)[\\": ]+[A-Za-z0-9_-]+')
 _USED = re.compile(r'(?:last_accessed|expires_at)[\\": ]+[0-9T:.+-]+')
 _UPTIME = re.compile(r'(?<=uptime_seconds)[\\": ]+[0-9]+')
 _RECORDS = {"receipt", "replaced_by", "not_same_as", "link_episodes", "unlink_episodes"}
@@ -53,7 +53,7 @@ HARMLESS = frozenset(
     weight undirected max_length top_n in_place format content max_chars dry_run saved rank reduce
     description metadata timestamp extract_entities after before similarity_threshold include_entities
     include_cross_project relevance_threshold note confidence confidence_below creator_prefix threshold bias boost
-    quote paragraph include_facts include_sources
+    quote paragraph include_facts include_sources explain
     """.split()  # noqa: SIM905  (a list of words reads better)
 )
 """Parameters of today's tools that name no record, group, saga or graph; cursors and confirmations are tried by
