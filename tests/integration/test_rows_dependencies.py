@@ -80,7 +80,7 @@ def imports(tree: ast.Module) -> Iterator[tuple[str, list[str]]]:
 
 
 def test_the_default_toolset_starts_with_the_base_install_and_no_extra() -> None:
-    assert set(PROJECT["optional-dependencies"]) == {"fast", "png"}
+    assert set(PROJECT["optional-dependencies"]) == {"documents", "fast", "png"}
     # another way to compute and another form of pictures, each only where it is installed
     fast = {canonicalize_name(Requirement(text).name) for text in PROJECT["optional-dependencies"]["fast"]}
     assert [tool.name for tool in select(Settings())] == [tool.name for tool in TOOLSETS[0].tools]

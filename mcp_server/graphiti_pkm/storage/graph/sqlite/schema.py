@@ -6,10 +6,11 @@ hundred facts and a hundred thousand.
 """
 
 import sqlite3
+from collections.abc import Callable
 
 from graphiti_pkm.errors import ConfigurationError, NewerSchema
 from graphiti_pkm.storage.graph.sqlite.relevance_schema import RELEVANCE
-from graphiti_pkm.storage.graph.sqlite.speaker_schema import SPEAKERS
+from graphiti_pkm.storage.graph.sqlite.speaker_schema import remove_vectors_without_speaker
 
 SCHEMA_VERSION = 17
 OLDEST_SQLITE = (3, 37, 0)
@@ -527,9 +528,9 @@ ALTER TABLE quality ADD COLUMN approved_at INTEGER;
 CREATE INDEX entity_recorded ON entity (group_id, created_at, uuid);
 """
 
-_MIGRATIONS = (
+_MIGRATIONS: tuple[str | Callable[[sqlite3.Connection], None], ...] = (
     *(_FIRST, _GRAPHITI, _UPDATES, _CAUSES, _STEMS, _TYPES, _PROJECTS, _SOURCES, _WORDS, _NAMELESS, RELEVANCE),
-    *(_CURATION, _MERGES, _BIAS, _DOCUMENTS, _CHECKS, SPEAKERS),
+    *(_CURATION, _MERGES, _BIAS, _DOCUMENTS, _CHECKS, remove_vectors_without_speaker),
 )
 """The n-th leads from version n to n + 1; a published one never changes."""
 
@@ -554,7 +555,9 @@ def prepare(connection: sqlite3.Connection) -> None:
             "newer version that wrote it. Nothing was changed."
         )
     for migration in _MIGRATIONS[found:]:
-        for statement in _statements(migration):
+        if callable(migration):
+            migration(connection)
+        for statement in () if callable(migration) else _statements(migration):
             connection.execute(statement)
     if found < SCHEMA_VERSION:
         connection.execute("INSERT OR REPLACE INTO graph_meta VALUES ('schema_version', ?)", (str(SCHEMA_VERSION),))
