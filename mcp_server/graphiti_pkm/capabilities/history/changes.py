@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from graphiti_pkm.capabilities.history.models import ChangesResponse, ChangeView, EntityStateView
@@ -30,7 +30,7 @@ from graphiti_pkm.core.reading.paging import CHANGES, Key, budget, encode_cursor
 from graphiti_pkm.core.reading.reader import Reader, Start
 from graphiti_pkm.core.reading.views import clipped, item_sizes
 from graphiti_pkm.core.waiting import in_thread
-from graphiti_pkm.errors import InvalidInput
+from graphiti_pkm.errors import InvalidCursor, InvalidInput
 
 _EVER = datetime(1, 1, 1, tzinfo=UTC)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -63,7 +63,8 @@ class Changes(Reader):
         """
         since, before = self._instant("since", request.since), self._instant("until", request.until)
         told_since = self._instant("told_since", request.told_since)
-        if since is None and told_since is None and not request.kinds and request.entity_uuid is None:
+        is_open = since is None and told_since is None and not request.kinds and request.entity_uuid is None
+        if is_open and request.cursor is None:
             raise InvalidInput(
                 "Give since (when it was recorded), told_since (the date of the note), kinds or entity_uuid."
             )
@@ -72,11 +73,10 @@ class Changes(Reader):
         named = request.entity_uuid
         anchor = None if named is None else await self._anchor(caller, named, request.group_ids)
         groups = anchor.group_ids if anchor else self._groups.searched(caller, request.group_ids)
-        start = self._start(
+        start = self._start_of(
             caller,
             request,
-            request.cursor,
-            since=since,
+            since,
             until=before,
             told_since=told_since,
             entity_uuid=anchor and anchor.asked,
@@ -115,7 +115,7 @@ class Changes(Reader):
             returned=kept,
             truncated=more,
             next_cursor=_cursor(start, now, (*page.keys[kept - 1], *newest, *place.seen)) if more else None,
-            feed_cursor=None if more or before else _cursor(start, now, newest),
+            feed_cursor=None if more or before else _cursor(_of_feed(start), now, newest),
             now=self._counted_from(now),
             scope=await self._scope(
                 caller,
@@ -127,6 +127,13 @@ class Changes(Reader):
             ),
             changes=views[:kept],
         )
+
+    def _start_of(self, caller: Caller, request: WhatChanged, since: datetime | None, **resolved: object) -> Start:
+        """``since`` belongs to the cursors of pages; a feed goes on from its cursor, with ``since`` or without."""
+        try:
+            return self._start(caller, request, request.cursor, since=since, **resolved)
+        except InvalidCursor:
+            return self._start(caller, request, request.cursor, since=None, **resolved)
 
     async def _written(self, groups: Sequence[str]) -> tuple[datetime, ...]:
         found = await self._lists.last_writes(groups)
@@ -276,6 +283,10 @@ class Place:
             return Place(seen=_instants(values))
         times = _instants(values[_KEY:])
         return Place(values[:_KEY], times[:groups], times[groups:])
+
+
+def _of_feed(start: Start) -> Start:
+    return replace(start, filters={**start.filters, "since": None})
 
 
 def _instants(values: Iterable[str | int]) -> tuple[datetime, ...]:

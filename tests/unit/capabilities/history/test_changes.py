@@ -316,7 +316,9 @@ async def test_the_cursor_of_the_last_page_is_a_feed(world: WritingWorld) -> Non
     rest = await changed(world, cursor=page.next_cursor, limit=2)
     assert (facts(rest), rest.total) == (new[:1], 3)
     assert facts(await changed(world, cursor=rest.feed_cursor)) == [late]
-    assert facts(await changed(world, cursor=rest.feed_cursor)) == [late]
+    assert facts(await changed(world, None, cursor=rest.feed_cursor)) == [late]  # the cursor is enough
+    with pytest.raises(InvalidCursor):
+        await changed(world, None, cursor=first.next_cursor)
 
 
 async def test_a_feed_belongs_to_its_call_and_a_period_that_ends_has_none(world: WritingWorld) -> None:
