@@ -122,6 +122,10 @@ async def test_words_cut_short_are_the_label_if_only_one_fits(client: Client, em
     await add(client, "UserRepository", "outage")
     one = await call(client, "add_edge", source="user repo", target="outage", relation="has")
     assert (one["source_matched"], one["source_similarity"] is not None) == ("UserRepository", True)
+    embedder.tell("port closed", {"portal closed": 0.95})
+    await add(client, "portal closed")
+    prose = await call(client, "add_edge", source="port closed", target="outage", relation="causes")
+    assert [candidate["label"] for candidate in prose["source_candidates"]] == ["portal closed"]
     await add(client, "UserReport")
     two = await call(client, "add_edge", source="user repo", target="outage", relation="needs")
     assert two["status"] == "ambiguous"

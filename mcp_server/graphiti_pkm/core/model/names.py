@@ -28,6 +28,11 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff぀-ヿ㐀-䶿一-鿿가-힯
 """Thai, Lao, Burmese, Khmer, CJK: scripts written without spaces."""
 _RUN = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|[^{_UNSPACED}]+")
 _KEY_SEPARATOR = "\x1f"
+_BETWEEN_DIGITS = re.compile(r"(?<=\d)[\s_‐‑–—-]+(?=\d)")
+_SIGN = re.compile(r"(?<![^\s(])[-−–](?=\d)")
+_NUMBERS_APART = re.compile(rf"{_BETWEEN_DIGITS.pattern}|{_SIGN.pattern}")
+NUMBERS_APART = _APART, _MINUS = "·", "−"
+"""What stands in keys for a joiner between digits and a sign; neither is a joiner."""
 _KEY_BYTES = 1000
 """Longer names are kept as a digest: an index of Neo4j refuses a key of more than 8 kB."""
 _KEPT_OF_LONG = 64
@@ -68,8 +73,18 @@ def visible(text: str) -> str:
 
 
 def same_key(label: str) -> str:
-    """Labels of a scratch graph with the same key are one node; never empty unless the label is."""
-    return normalise_name(label) or unicodedata.normalize("NFC", label.strip())
+    """Labels of a scratch graph with the same key are one node; never empty unless the label is.
+
+    What stands between two digits or before a number tells numbers apart: "rack-1-12" from "rack 11-2", -1 from 1.
+    """
+    return normalise_name(apart_numbers(label)) or unicodedata.normalize("NFC", label.strip())
+
+
+def apart_numbers(label: str) -> str:
+    """A label in which no joiner between two digits, and no sign of a number, is lost to ``normalise_name``."""
+    if not _NUMBERS_APART.search(label):
+        return label
+    return _SIGN.sub(_MINUS, _BETWEEN_DIGITS.sub(_APART, label))
 
 
 def name_key(group_id: str, text: str) -> str:

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from rapidfuzz.distance import Levenshtein
 
-from graphiti_pkm.core.model.names import normalise_name
+from graphiti_pkm.core.model.names import NUMBERS_APART, same_key
 
 _SEPARATORS = re.compile(r"[\s_\-/\\|‐‑–—]+|::|->|(?<=[^\W\d_])\.(?=[^\W\d_])")
 """A dot separates only between letters: ``v1.2`` is one word."""
@@ -33,11 +33,11 @@ _SHORTEST_CUT = 4
 
 
 def loose_key(label: str) -> str:
-    """Only the letters and digits; empty for a label without any, which then matches no other."""
-    key = normalise_name(label)
+    """Only letters and digits, numbers apart; empty for a label without any, which then matches no other."""
+    key = same_key(label)
     if key.isascii():
         return "".join(filter(str.isalnum, key))
-    return "".join(char for char in key if unicodedata.category(char)[0] in "LNM")
+    return "".join(char for char in key if char in NUMBERS_APART or unicodedata.category(char)[0] in "LNM")
 
 
 def words(label: str) -> str:
@@ -62,7 +62,12 @@ def in_other_number(label: str) -> list[str]:
 
 
 def cuts_short(text: str, label: str) -> bool:
-    """Whether a text is a label with some, but not all, of its words cut short: "user repo" for UserRepository."""
+    """Whether a text is an identifier with some, but not all, of its words cut short: "user repo" for UserRepository.
+
+    In prose a beginning is another word: a port is no portal, data no database.
+    """
+    if len(label.split()) > 1:
+        return False
     cut, whole = words(text).casefold().split(), words(label).casefold().split()
     if len(cut) != len(whole):
         return False

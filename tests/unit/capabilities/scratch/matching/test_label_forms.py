@@ -20,6 +20,8 @@ def similarity(first: str, second: str) -> float:
         ("Café", "Cafe\u0301", "CAFÉ"),
         ("ΣΊΣΥΦΟΣ", "Σίσυφος"),
         ("zero\u200bwidth", "ZeroWidth"),
+        ("rack-1-12", "Rack 1_12"),
+        ("step-1", "step 1"),
     ],
 )
 def test_case_spaces_hyphens_and_underscores_make_no_other_node(spellings: tuple[str, ...]) -> None:
@@ -29,6 +31,9 @@ def test_case_spaces_hyphens_and_underscores_make_no_other_node(spellings: tuple
 @pytest.mark.parametrize(
     "labels",
     [
+        ("rack-1-12", "rack-11-2", "rack 112"),
+        ("return code -1", "return code 1", "−2", "2"),
+        ("release 2026-1-11", "release 2026-11-1"),
         ("C", "C++", "C#"),
         (".env", "env"),
         ("v1.2", "v12"),
