@@ -11,7 +11,7 @@ import numpy as np
 import rustworkx
 from numpy.typing import NDArray
 
-from graphiti_pkm.capabilities.scratch.drawing.placing import Placed
+from graphiti_pkm.capabilities.scratch.drawing.placing import BEND, Placed
 
 _ROUNDS = 80
 _APART = (28.0, 26.0)
@@ -21,6 +21,8 @@ _FARTHEST = 40
 """The longest distance that a box moves in one step."""
 _TOUCHING = 0.5
 _GROWTH = 1.15
+_CHECKED = 8.0
+"""The distance between the points of a line that are checked, twice the distance that it keeps from boxes."""
 
 
 def place_freely(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]], length: float) -> Placed:
@@ -36,6 +38,25 @@ def place_freely(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int
     low, high = (points - boxes / 2).min(axis=0), (points + boxes / 2).max(axis=0)
     points -= low
     return Placed([(float(x), float(y)) for x, y in points], {}, *(float(one) for one in high - low))
+
+
+def is_crossed(placed: Placed, sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]]) -> bool:
+    """Whether any edge, drawn straight or bent apart from its opposite, passes under the box of another node."""
+    middles, halves, both = np.array(placed.middles), np.array(sizes, dtype=float) / 2, set(edges)
+    for source, target in edges:
+        run = middles[target] - middles[source]
+        begin, end = (
+            middles[node] + sign * run * min(1.0, float(np.min(halves[node] / np.maximum(np.abs(run), 1e-6))))
+            for node, sign in ((source, 1), (target, -1))
+        )
+        at = np.linspace(0, 1, 2 + int(np.hypot(*(end - begin)) / _CHECKED))[:, None]
+        bend = 2 * BEND * at * (1 - at) if (target, source) in both else np.zeros_like(at)
+        points = begin + (end - begin) * at + bend * np.array([begin[1] - end[1], end[0] - begin[0]])
+        inside = (np.abs(points[:, None] - middles) < halves + _CHECKED / 2).all(axis=2).any(axis=0)
+        inside[[source, target]] = False
+        if inside.any():
+            return True
+    return False
 
 
 def _scaled(distances: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ _BETWEEN_PARTS = 44
 _SHAPE = 1.5
 """The desired ratio of width to height."""
 _MOST_BACKWARD = 0.2
-"""The largest share of back edges for which a layered layout is tried."""
+"""The largest share of back edges for which a layered layout comes first."""
 _LONGEST_LABEL = 130.0
 _SCREEN = 1_400
 _MOST_OF = 0.6
@@ -78,7 +78,8 @@ def _part(
     own = [sizes[node] for node in nodes]
     if not edges:
         return nodes, Placed([(own[0][0] / 2, own[0][1] / 2)], {}, *own[0])
-    layers = layers_of(len(nodes), edges) if len(backward(len(nodes), edges)) <= _MOST_BACKWARD * len(edges) else None
+    layers = layers_of(len(nodes), edges)
+    mostly_forward = len(backward(len(nodes), edges)) <= _MOST_BACKWARD * len(edges)
     wide = {
         (source, target): min(labels.get((nodes[source], nodes[target]), 0.0), _LONGEST_LABEL)
         for source, target in edges
@@ -86,12 +87,18 @@ def _part(
     best = None
     if layers is not None:
         best = min((place_layers(layers, own, wide, across=across) for across in (True, False)), key=_extent)
-        if _fits(best) or _is_list(layers, len(nodes)):
+        if mostly_forward and (_fits(best) or _is_list(layers, len(nodes))):
             return nodes, best
-    from graphiti_pkm.capabilities.scratch.drawing.force import place_freely  # noqa: PLC0415  (NumPy, only where it is needed)
+    from graphiti_pkm.capabilities.scratch.drawing.force import (  # noqa: PLC0415  (NumPy, only where it is needed)
+        is_crossed,
+        place_freely,
+    )
 
     free = place_freely(own, edges, 120 + max(wide.values()) / 2)
-    return nodes, free if best is None or _extent(free) < _extent(best) else best
+    # An edge under a box reads as two edges that there are not; layers lead every edge around.
+    if best is not None and (is_crossed(free, own, edges) or (mostly_forward and _extent(best) <= _extent(free))):
+        return nodes, best
+    return nodes, free
 
 
 def _fits(placed: Placed) -> bool:

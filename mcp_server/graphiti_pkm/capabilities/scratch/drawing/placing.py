@@ -9,6 +9,8 @@ from graphiti_pkm.capabilities.scratch.drawing.layered import Layers
 
 Point: TypeAlias = tuple[float, float]
 
+BEND = 0.16
+"""How far the control point of an edge is from a straight line, for its length, if there is an opposite edge."""
 _GAPS = (14, 24)
 """Between the boxes of a layer, vertically and horizontally."""
 _LANE = 14

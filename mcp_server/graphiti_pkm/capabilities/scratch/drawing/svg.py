@@ -19,7 +19,7 @@ from graphiti_pkm.capabilities.scratch.drawing.picture_texts import (
     width_of,
     xml_text,
 )
-from graphiti_pkm.capabilities.scratch.drawing.placing import Point, Way
+from graphiti_pkm.capabilities.scratch.drawing.placing import BEND, Point, Way
 from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
 from graphiti_pkm.errors import InvalidInput
 
@@ -196,7 +196,7 @@ class _Drawing:
             return path, [(left, top), (left + 2, top - 12), (left + 16, top - 12), (left + 18, top)]
         begin = _edge_of_box((x, y), (to_x, to_y), box)
         end = _edge_of_box((to_x, to_y), (x, y), self._boxes[target])
-        bend = 0.16 if (target, source) in self._relations else 0.0
+        bend = BEND if (target, source) in self._relations else 0.0
         middle = (
             (begin[0] + end[0]) / 2 - (end[1] - begin[1]) * bend,
             (begin[1] + end[1]) / 2 + (end[0] - begin[0]) * bend,
