@@ -5,7 +5,7 @@ from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import cycle, pairwise
 from typing import Any
 
 from graphiti_pkm.capabilities.scratch.drawing.lettering import Lettering, Spot
@@ -151,13 +151,13 @@ class _Drawing:
             self._strokes = _strokes(self._names)
         lines: dict[tuple[str, str], list[str]] = {_PLAIN: []}
         texts: dict[str, list[str]] = {}
-        for (ends, (path, _)), spot in zip(curves.items(), spots, strict=True):
+        for (ends, (path, points)), spot in zip(curves.items(), spots, strict=True):
             stroke = next((self._strokes[one] for one in self._relations[ends] if one in self._strokes), _PLAIN)
             if spot is not None:
                 text = f"<text x='{spot.x:.0f}' y='{spot.y + LINE * 0.25:.0f}'>{xml_text(self._shown[ends])}</text>"
                 texts.setdefault(stroke[0], []).append(text)
             told = self._told(ends) if self._shown[ends] and (spot is None or "…" in self._shown[ends]) else ""
-            line = f"<path d='{path}'{_interrupted(spot)}"
+            line = f"<path d='{path}'{_interrupted(spot, stroke[1], points)}"
             lines.setdefault(stroke, []).append(f"{line}><title>{told}</title></path>" if told else f"{line}/>")
         left, top, right, bottom = letters.extent
         right = max(right, left + _NARROWEST)
@@ -290,12 +290,25 @@ def _group(attributes: str, shapes: Sequence[str]) -> list[str]:
     return [f"<g {attributes}>", *shapes, "</g>"] if shapes else []
 
 
-def _interrupted(spot: Spot | None) -> str:
-    """The attribute of a line that makes room for a label on it."""
+def _interrupted(spot: Spot | None, dash: str, points: Sequence[Point]) -> str:
+    """The attribute of a line that makes room for a label on it, and has the dash of its relation around it."""
     if spot is None or spot.gap is None:
         return ""
     begin, end = spot.gap
-    return f" stroke-dasharray='{begin:.0f} {end - begin:.0f} 9999'"
+    lengths: list[float] = [begin, end - begin]
+    if dash:
+        rest = sum(math.dist(one, other) for one, other in pairwise(points)) - end + _STEP
+        lengths = [*_dashes(dash, begin), end - begin, *_dashes(dash, rest)]
+    return f" stroke-dasharray='{' '.join(f'{length:.0f}' for length in lengths)} 9999'"
+
+
+def _dashes(dash: str, length: float) -> Iterator[float]:
+    """The dashes and gaps that fill a length; the last is a dash, if need be of length 0."""
+    for number, part in enumerate(cycle(map(int, dash.split()))):
+        yield max(0.0, min(part, length))
+        length -= part
+        if length <= 0 and number % 2 == 0:
+            return
 
 
 def _pair(point: Point) -> str:

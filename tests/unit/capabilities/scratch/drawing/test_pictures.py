@@ -285,3 +285,20 @@ def test_without_a_relation_of_most_edges_every_line_has_its_label() -> None:
     assert "unlabelled" not in svg
     assert "dasharray" not in svg
     assert all(f">{relation}<" in svg for relation in ("calls", "reads"))
+
+
+def test_a_line_with_a_gap_for_its_label_keeps_the_dashes_of_its_relation() -> None:
+    content = some_graph(60, 110, 60, circles=False)
+    picture = write(content, "svg")
+    kept = []
+    for dash, group in re.findall(
+        r"<g fill='none' [^>]*stroke-dasharray='([0-9 ]+)'[^>]*>\n(.*?)\n</g>", picture, re.DOTALL
+    ):
+        pattern = list(map(int, dash.split()))
+        for own in re.findall(r"<path [^>]*stroke-dasharray='([0-9 ]+)'", group):
+            lengths = list(map(int, own.split()))
+            assert len(lengths) % 2 == 0
+            assert lengths[-1] == 9999
+            kept.append(lengths[: len(pattern)] == pattern or lengths[0] < pattern[0])
+    assert len(kept) > 5
+    assert all(kept)
