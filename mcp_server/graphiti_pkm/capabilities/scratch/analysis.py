@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from graphiti_pkm.capabilities.scratch.edge_meaning import AS_CAUSES, notes_on_causes, read_edges
+from graphiti_pkm.capabilities.scratch.edge_meaning import AS_CAUSES, loss_note, notes_on_causes, read_edges
 from graphiti_pkm.capabilities.scratch.matching.matching import Match, shown
 from graphiti_pkm.capabilities.scratch.models.analysis import (
     AllPathsResponse,
@@ -296,6 +296,7 @@ class ScratchAnalysis:
             or not all_shown
             or any(one.lost_total > len(one.lost) or one.sources_total > len(one.sources) for one in cut_off)
         )
+        asked = loss_note(match, taken.matches[1], more[0], reading.meaning) if request.target and more else None
         late = _looked_at(0 if request.target else len(whole["dependents"]), was_in_time=bool(more))
         return ImpactResponse(
             read_as=reading.read_as,
@@ -321,7 +322,7 @@ class ScratchAnalysis:
             or len(dependents) < len(whole["dependents"])
             or len(dependencies) < len(whole["dependencies"])
             or len(falls or ()) < len(whole["falls"] or ()),
-            note=" ".join(filter(None, (reading.note, late))) or None,
+            note=" ".join(filter(None, (asked, reading.note, late))) or None,
         )
 
     async def common_causes(self, caller: Caller, request: CommonCauses) -> CausesResponse:

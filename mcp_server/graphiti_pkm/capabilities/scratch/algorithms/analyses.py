@@ -15,10 +15,10 @@ from graphiti_pkm.capabilities.scratch.algorithms.breaking import breaking_edges
 from graphiti_pkm.capabilities.scratch.algorithms.causes import causes
 from graphiti_pkm.capabilities.scratch.algorithms.impact import (
     impact,
+    loss_of,
     newly_unreachable,
     spans,
     without_other_root,
-    without_way,
 )
 from graphiti_pkm.capabilities.scratch.algorithms.paths import cheapest_path, shortest_path
 from graphiti_pkm.capabilities.scratch.algorithms.relations import EdgeRelations
@@ -130,7 +130,7 @@ def reduction(view: View) -> Iterator[dict[str, Any]]:
 def removal(
     view: View, node: int, most_dependents: int, target: int | None, *, of_cause: bool
 ) -> Iterator[dict[str, Any]]:
-    """Yields the impact, then what each of the nearest dependents could no longer reach: all of it, or ``target``.
+    """Yields the impact, then what each of the nearest dependents could no longer reach, or the loss of ``target``.
 
     Edges lead from what needs to what is needed; if ``of_cause``, from causes to effects.
     """
@@ -139,8 +139,7 @@ def removal(
     found = impact(view, node)
     yield asdict(found) | {"falls": falls}
     if target is not None:
-        cut_off = set(without_way(view, node, target))
-        yield {"lost": [[dependent, [target]] for dependent in found.dependents if dependent in cut_off]}
+        yield asdict(loss_of(view, node, target, found, of_cause=of_cause))
         return
     lost = newly_unreachable(view, node, found.dependents[:most_dependents])
     yield {"lost": [[dependent, nodes] for dependent, nodes in lost.items()]}

@@ -32,7 +32,7 @@ def causes(view: View, target: int) -> Causes:
     """The causes of a node in a graph whose edges lead from causes to effects."""
     reaching = np.flatnonzero(distances(view.into, np.array([target]), view.n) > 0).tolist()
     inside = {*reaching, target}
-    own, first = _outermost(view, target, inside)
+    own, first = outermost(view, target, inside)
     numbers = strong_components(_ending_at(view, target)).tolist()
     before = _before(view, target, inside, numbers)
     starts = {numbers[node] for node in first}
@@ -50,7 +50,7 @@ def causes(view: View, target: int) -> Causes:
     )
 
 
-def _outermost(view: View, target: int, inside: set[int]) -> tuple[set[int], set[int]]:
+def outermost(view: View, target: int, inside: set[int]) -> tuple[set[int], set[int]]:
     """The nodes of the cycles through ``target``, and the nodes that nothing outside their own cycle reaches."""
     numbers = strong_components(view).tolist()
     before = _before(view, None, inside, numbers)

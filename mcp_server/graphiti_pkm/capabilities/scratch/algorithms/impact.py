@@ -1,9 +1,11 @@
 """The effects of removing a node, computed without removing it."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
+from graphiti_pkm.capabilities.scratch.algorithms.causes import outermost
 from graphiti_pkm.capabilities.scratch.algorithms.paths import distances
 from graphiti_pkm.capabilities.scratch.algorithms.structure import grouped, strong_components, weak_components
 from graphiti_pkm.capabilities.scratch.algorithms.view import Ints, Rows, View
@@ -81,6 +83,43 @@ def without_way(view: View, node: int, target: int) -> list[int]:
     reaching, still = (distances(one.into, np.array([target]), view.n) >= 0 for one in (view, without))
     lost: list[int] = np.flatnonzero(reaching & ~still).tolist()
     return [one for one in lost if one != node]
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What the removal of a node changes for a target."""
+
+    asked: Literal["leads_to", "reached_by", "reaches", "unrelated"]
+    """What of the target is lost: what leads to it, what it is reached by, what it reaches; unrelated: no path joins
+    the two."""
+    lost: list[tuple[int, list[int]]]
+    """For each node that loses some, what it no longer reaches."""
+    before: int = 0
+    """How many nodes had a path, besides the removed one."""
+    roots: int = 0
+    """Of what leads to the target: those that nothing outside their own cycle leads to, besides the removed one."""
+    roots_lost: int = 0
+
+
+def loss_of(view: View, node: int, target: int, found: Impact, *, of_cause: bool) -> Loss:
+    """What the removal changes for ``target``; edges lead from what needs to what is needed, or from effects to causes.
+
+    If ``of_cause`` and the target follows from the node, it is what no longer leads to the target.
+    """
+    if of_cause and target in found.dependents:
+        causes = view.turned
+        gone = without_way(causes, node, target)
+        before = [one for one in _nearest(causes.into, target, view.n) if one != node]
+        roots = outermost(causes, target, {*before, node, target})[1] - {node}
+        return Loss("leads_to", [(one, [target]) for one in gone], len(before), len(roots), len(roots & {*gone}))
+    if target in found.dependencies:
+        cut_off = set(without_way(view, node, target))
+        lost = [(one, [target]) for one in found.dependents if one in cut_off]
+        return Loss("reached_by", lost, len({*_nearest(view.into, target, view.n)} - {node}))
+    if target in found.dependents:
+        gone_from = newly_unreachable(view, node, [target])
+        return Loss("reaches", [*gone_from.items()], len({*_nearest(view.out, target, view.n)} - {node}))
+    return Loss("unrelated", [])
 
 
 def without_other_root(view: View, node: int) -> list[int]:

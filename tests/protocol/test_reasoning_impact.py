@@ -1,0 +1,58 @@
+"""What the removal of a node changes for another one, and how much of an impact an answer shows."""
+
+import pytest
+from mcp.client import Client
+from tests.protocol.support import EVERYTHING, World
+from tests.protocol.test_reasoning_queries import ask, draw
+
+POOL, OUTAGE = "connection pool exhaustion", "checkout outage"
+CYCLE = ["failed health checks", "node evictions", "overloaded nodes"]
+INCIDENT = [
+    ("traffic spike", "slow queries"),
+    ("leaked connections", "slow queries"),
+    ("slow queries", POOL),
+    (POOL, CYCLE[0]),
+    (CYCLE[0], CYCLE[1]),
+    (CYCLE[1], CYCLE[2]),
+    (CYCLE[2], CYCLE[0]),
+    (CYCLE[0], OUTAGE),
+    (CYCLE[2], OUTAGE),
+    ("config push", OUTAGE),
+    ("config push", CYCLE[2]),
+]
+
+
+@pytest.fixture
+def world() -> World:
+    return World(EVERYTHING)
+
+
+async def draw_incident(client: Client) -> None:
+    await draw(client, [(cause, effect, "causes") for cause, effect in INCIDENT])
+
+
+async def test_a_target_that_follows_from_the_node_gets_what_no_longer_leads_to_it(client: Client) -> None:
+    await draw_incident(client)
+    found = await ask(client, "impact_of_removal", node=POOL, target=OUTAGE)
+    (lost,) = found["newly_unreachable"]
+    assert sorted(lost["sources"]) == ["leaked connections", "slow queries", "traffic spike"]
+    assert (lost["lost"], found["newly_unreachable_total"]) == ([OUTAGE], 3)
+    assert f"no longer leads to '{OUTAGE}'" in found["note"]
+    assert "3 of the 7" in found["note"]
+    assert "2 of its 3 roots" in found["note"]
+
+
+async def test_a_target_is_never_answered_with_a_silent_zero(client: Client) -> None:
+    await draw_incident(client)
+    for node, target in ((CYCLE[1], OUTAGE), ("config push", "traffic spike"), (OUTAGE, "config push"), (POOL, POOL)):
+        found = await ask(client, "impact_of_removal", node=node, target=target)
+        assert (found["newly_unreachable"], found["newly_unreachable_total"]) == ([], 0)
+        assert found["note"].startswith("Asked: "), (node, target)
+    assert "no path" in (await ask(client, "impact_of_removal", node="config push", target="traffic spike"))["note"]
+
+
+async def test_a_target_that_needs_the_node_gets_what_it_no_longer_reaches(client: Client) -> None:
+    await draw(client, [("app", "api", "calls"), ("api", "db", "calls"), ("app", "log", "calls")])
+    found = await ask(client, "impact_of_removal", node="api", target="app")
+    assert [(one["sources"], one["lost"]) for one in found["newly_unreachable"]] == [(["app"], ["db"])]
+    assert found["note"] == "Asked: what 'app' no longer reaches without 'api': 1 of the 2 other nodes."
