@@ -56,3 +56,20 @@ async def test_a_target_that_needs_the_node_gets_what_it_no_longer_reaches(clien
     found = await ask(client, "impact_of_removal", node="api", target="app")
     assert [(one["sources"], one["lost"]) for one in found["newly_unreachable"]] == [(["app"], ["db"])]
     assert found["note"] == "Asked: what 'app' no longer reaches without 'api': 1 of the 2 other nodes."
+
+
+async def test_the_best_single_fix_comes_first_and_a_cycle_says_whom_each_node_cuts_off(client: Client) -> None:
+    await draw_incident(client)
+    found = await ask(client, "common_causes", target=OUTAGE)
+    through = {one["label"]: one["cuts_off"] for one in found["through"]}
+    assert through == {"slow queries": 2, POOL: 2, CYCLE[0]: 2, CYCLE[1]: 0, CYCLE[2]: 0}
+    assert [*through.values()] == sorted(through.values(), reverse=True)
+    assert "cuts_off" in found["note"]
+    assert "roots themselves" not in found["note"]
+
+
+async def test_a_cut_of_all_roots_is_called_so(client: Client) -> None:
+    await draw(client, [("rain", "flood", "causes"), ("flood", "outage", "causes"), ("worm", "outage", "causes")])
+    found = await ask(client, "common_causes", target="outage")
+    assert sorted(found["smallest_cut"]) == ["rain", "worm"]
+    assert "The smallest cut is the roots themselves" in found["note"]

@@ -235,7 +235,9 @@ async def test_what_is_in_a_cycle_with_the_target_is_on_the_ways_to_it(client: C
     await draw(client, [("bad deploy", "API timeouts"), ("full disk", "API timeouts"), *cycle])
     found = await ask(client, "common_causes", target="outage")
     assert found["smallest_cut"] == ["API timeouts"]
-    assert found["through"] == [{"label": label, "share": 1.0} for label in ("API timeouts", "retry storm")]
+    assert found["through"] == [
+        {"label": label, "share": 1.0, "cuts_off": 2} for label in ("API timeouts", "retry storm")
+    ]
     assert found["ways"] == 2
     assert "leads back" in found["note"]
 

@@ -22,6 +22,7 @@ from graphiti_pkm.capabilities.scratch.models.analysis import (
     LabelPair,
     LostNodes,
     PassedNode,
+    PassingNode,
     RankingsResponse,
     ReductionResponse,
     RelationEdge,
@@ -333,7 +334,9 @@ class ScratchAnalysis:
         found = self._snapshots.best(await self._snapshots.run(caller, "causes_of", taken.view, target=taken.nodes[0]))
         labels, match, most = taken.labels, taken.matches[0], request.limit
         cut = labels.some_of(found["cut"], most, _QUARTER)
-        sources, through = (_passed(labels, found[what][:most]) for what in ("sources", "shares"))
+        sources = _passed(labels, found["sources"][:most])
+        best_first = sorted(zip(found["shares"], found["cuts_off"], strict=True), key=lambda one: -one[1])
+        through = _fit([_passing(labels, node, share, count) for (node, share), count in best_first[:most]], _QUARTER)
         passed = [node for node, _ in (*found["sources"], *found["shares"])]
         notes = notes_on_causes(
             await asyncio.to_thread(_analyses().relations_of_ways, taken.relations, passed, *taken.nodes)
@@ -341,7 +344,11 @@ class ScratchAnalysis:
         if not sources:
             notes.append("Nothing leads to it, or only what it leads to itself." + _ALONG)
         if found["has_cycles"]:
-            notes.append("There are cycles on the ways: each counts as one node, find_cycles lists them.")
+            notes.append(
+                "There are cycles on the ways: in share each counts as one node, cuts_off is of one node alone."
+            )
+        if len(cut) > 1 and {*found["cut"]} == {node for node, _ in found["sources"]}:
+            notes.append("The smallest cut is the roots themselves: no fewer nodes cut all ways.")
         if found["leads_back"]:
             notes.append("The target leads back to what leads to it: ways end where they first reach it.")
         return CausesResponse(
@@ -397,6 +404,10 @@ class ScratchAnalysis:
 
 def _passed(labels: Labels, shares: Sequence[tuple[int, float]]) -> list[PassedNode]:
     return _fit([PassedNode(label=labels.of(node), share=round(share, _DECIMALS)) for node, share in shares], _QUARTER)
+
+
+def _passing(labels: Labels, node: int, share: float, cuts_off: int) -> PassingNode:
+    return PassingNode(label=labels.of(node), share=round(share, _DECIMALS), cuts_off=cuts_off)
 
 
 def _in_part(taken: Snapshot) -> str:

@@ -4,6 +4,7 @@ from collections import Counter, deque
 from dataclasses import dataclass
 
 import numpy as np
+import rustworkx as rx
 
 from graphiti_pkm.capabilities.scratch.algorithms.paths import distances
 from graphiti_pkm.capabilities.scratch.algorithms.structure import strong_components
@@ -20,6 +21,8 @@ class Causes:
     """The number of ways from the sources, which end where they first reach it; a cycle counts as one node."""
     shares: list[tuple[int, float]]
     """For each other node on a way, the share of ways that pass it, the highest first."""
+    cuts_off: list[int]
+    """For each of ``shares``, how many sources no longer reach the target without that node alone."""
     cut: list[int]
     """A smallest set of nodes without which no source reaches it, the one that is nearest to the sources."""
     has_cycles: bool
@@ -39,15 +42,36 @@ def causes(view: View, target: int) -> Causes:
     passing, ways = _ways(before, starts, numbers[target])
     shares = [(node, passing[numbers[node]] / ways) for node in reaching if passing[numbers[node]]]
     shares.sort(key=lambda one: (-one[1], one[0]))
+    others = [one for one in shares if one[0] not in first]
+    cut_off = _cut_off(view, target, inside, [node for node, _ in shares if node in first])
     sizes = Counter(numbers[node] for node, _ in shares)
     return Causes(
         sources=[one for one in shares if one[0] in first],
         ways=ways,
-        shares=[one for one in shares if one[0] not in first],
+        shares=others,
+        cuts_off=[cut_off[node] for node, _ in others],
         cut=_smallest_cut(view, sorted(first), target, inside),
         has_cycles=any(size > 1 for size in sizes.values()),
         leads_back=len(own) > 1,
     )
+
+
+def _cut_off(view: View, target: int, inside: set[int], sources: list[int]) -> Counter[int]:
+    """By node, how many sources reach the target through it only: those that it dominates, seen from the target."""
+    back = rx.PyDiGraph()
+    back.add_nodes_from(range(view.n))
+    back.add_edges_from_no_data([(end, node) for node in inside for end in view.out.lists[node] if end in inside])
+    above = rx.immediate_dominators(back, target)
+    below: dict[int, list[int]] = {}
+    for node in inside - {target}:
+        below.setdefault(above[node], []).append(node)
+    order = [target]
+    for node in order:
+        order += below.get(node, ())
+    count: Counter[int] = Counter(sources)
+    for node in reversed(order[1:]):
+        count[above[node]] += count[node]
+    return count
 
 
 def outermost(view: View, target: int, inside: set[int]) -> tuple[set[int], set[int]]:

@@ -158,6 +158,11 @@ class PassedNode(Answer):
     """The share of ways that pass it, 0 to 1."""
 
 
+class PassingNode(PassedNode):
+    cuts_off: int
+    """The number of roots that no longer reach the target without this node alone."""
+
+
 class CausesResponse(Answer):
     read_as: str
     target_matched: str
@@ -168,8 +173,8 @@ class CausesResponse(Answer):
     ways: int | None
     """The number of ways from the roots to where they first reach the target; a cycle counts as one node. None if it
     has many digits."""
-    through: list[PassedNode]
-    """The other nodes on the ways."""
+    through: list[PassingNode]
+    """The other nodes on the ways, the best single fix first."""
     through_total: int
     smallest_cut: list[str]
     """The fewest nodes, roots among them, without which no root reaches the target; those next to the roots."""

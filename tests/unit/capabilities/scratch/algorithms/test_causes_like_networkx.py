@@ -127,3 +127,16 @@ def test_each_step_breaks_all_cycles_and_the_first_one_is_no_worse_than_needed()
                     known.add_edge(*edge)
                     assert not nx.is_directed_acyclic_graph(known)
                     known.remove_edge(*edge)
+
+
+def test_what_each_node_cuts_off_is_what_no_longer_reaches_the_target_without_it() -> None:
+    cut_off = 0
+    for case in cases(least_nodes=1, most_nodes=8):
+        target = case.node()
+        with told(case):
+            found = causes(case.graph.view(), target)
+            for (node, _), count in zip(found.shares, found.cuts_off, strict=True):
+                without = nx.restricted_view(case.simple, [node], [])
+                assert count == sum(not nx.has_path(without, source, target) for source, _ in found.sources)
+                cut_off += count
+    assert cut_off > 20
