@@ -73,3 +73,17 @@ async def test_a_cut_of_all_roots_is_called_so(client: Client) -> None:
     found = await ask(client, "common_causes", target="outage")
     assert sorted(found["smallest_cut"]) == ["rain", "worm"]
     assert "The smallest cut is the roots themselves" in found["note"]
+
+
+async def test_direct_dependents_are_apart_and_all_that_fit_are_there(client: Client) -> None:
+    direct = [f"direct {number}" for number in range(18)]
+    await draw(client, [(one, "base", "imports") for one in direct] + [("main", direct[0], "imports")])
+    found = await ask(client, "impact_of_removal", node="base")
+    assert sorted(found["direct_dependents"]) == sorted(direct)
+    assert (found["indirect_dependents"], found["truncated"], found["note"]) == (["main"], False, None)
+    assert (found["direct_dependents_total"], found["indirect_dependents_total"]) == (18, 1)
+    base = await ask(client, "impact_of_removal", node="main")
+    assert (base["direct_dependencies"], base["indirect_dependencies"]) == ([direct[0]], ["base"])
+    cut = await ask(client, "impact_of_removal", node="base", limit=3)
+    assert (len(cut["direct_dependents"]), cut["indirect_dependents"], cut["truncated"]) == (3, [], True)
+    assert "limit" in cut["note"]

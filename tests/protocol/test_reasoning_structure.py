@@ -26,7 +26,8 @@ async def test_an_impact_tells_what_a_removal_would_cut_off_and_removes_nothing(
     ]
     assert (found["components_before"], found["components_after"]) == (2, 3)
     assert (found["parts"], found["parts_sizes"]) == ([["UserRepository", "PostgresDB"], ["LoginController"]], [2, 1])
-    assert (found["dependents"], found["dependencies"]) == (["LoginController"], ["UserRepository", "PostgresDB"])
+    assert (found["direct_dependents"], found["direct_dependencies"]) == (["LoginController"], ["UserRepository"])
+    assert (found["indirect_dependents"], found["indirect_dependencies"]) == ([], ["PostgresDB"])
     assert (found["truncated"], found["note"]) == (False, None)
     info = await ask(client, "get_graph_info")
     assert (info["node_count"], info["edge_count"]) == (5, 3)
@@ -37,16 +38,16 @@ async def test_an_impact_tells_what_a_removal_would_cut_off_and_removes_nothing(
 async def test_what_can_be_reached_another_way_is_not_lost(client: Client) -> None:
     await f5(client)
     found = await ask(client, "impact_of_removal", node="auth")
-    assert (found["newly_unreachable"], found["dependencies"]) == ([], ["database"])
+    assert (found["newly_unreachable"], found["direct_dependencies"]) == ([], ["database"])
     assert (found["components_before"], found["components_after"]) == (1, 1)
     many = [(f"caller {number}", "hub") for number in range(120)] + [("hub", "end")]
     await draw(client, many)
     found = await ask(client, "impact_of_removal", node="hub", limit=3)
-    assert (len(found["dependents"]), found["dependents_total"], found["truncated"]) == (3, 120, True)
+    assert (len(found["direct_dependents"]), found["direct_dependents_total"], found["truncated"]) == (3, 120, True)
     (lost,) = found["newly_unreachable"]  # all lose the same: it is said once
     assert (len(lost["sources"]), lost["sources_total"], lost["lost"]) == (3, 100, ["end"])
     assert found["newly_unreachable_total"] == 100
-    assert found["note"] == "What becomes unreachable was looked at for the 100 nearest dependents."
+    assert found["note"].startswith("What becomes unreachable was looked at for the 100 nearest dependents.")
 
 
 async def test_what_joins_two_clusters_has_the_highest_betweenness(client: Client) -> None:
@@ -140,10 +141,10 @@ async def test_an_impact_is_that_of_one_relation_and_knows_who_is_next_to_it(cli
     calls = [("app", "api", "calls"), ("api", "auth", "calls"), ("auth", "db", "calls"), ("job", "db", "calls")]
     await draw(client, [*calls, ("docs", "auth", "mentions"), ("tests", "docs", "mentions")])
     every = await ask(client, "impact_of_removal", node="auth")
-    assert (every["dependents_total"], every["direct_dependents"]) == (4, 2)
+    assert (every["indirect_dependents_total"], every["direct_dependents_total"]) == (2, 2)
     found = await ask(client, "impact_of_removal", node="auth", relation="calls")
-    assert (found["dependents"], found["direct_dependents"]) == (["api", "app"], 1)
-    assert (found["dependencies"], found["direct_dependencies"]) == (["db"], 1)
+    assert (found["direct_dependents"], found["indirect_dependents"]) == (["api"], ["app"])
+    assert (found["direct_dependencies"], found["indirect_dependencies"]) == (["db"], [])
     assert [one["sources"] for one in found["newly_unreachable"]] == [["api", "app"]]
     await draw(client, [("app", "db", "calls")])
     on_db = await ask(client, "impact_of_removal", node="auth", relation="calls", target="db")
@@ -184,14 +185,14 @@ async def test_an_impact_of_a_cause_is_what_follows_from_it(client: Client) -> N
     found = await ask(client, "impact_of_removal", node="expired certificate")
     assert found["read_as"].startswith("X → Y read as: X causes Y, by the relations")
     assert "edges=needs" in found["read_as"]
-    assert (found["dependents"], found["direct_dependents"]) == (["gateway errors", "retry storm", "outage"], 1)
-    assert (found["dependencies"], found["note"]) == ([], None)
+    assert (found["direct_dependents"], found["indirect_dependents"]) == (["gateway errors"], ["retry storm", "outage"])
+    assert (found["direct_dependencies"], found["note"]) == ([], None)
     assert (found["falls"], found["falls_total"]) == (["gateway errors", "retry storm"], 2)  # outage has another cause
     other = await ask(client, "impact_of_removal", node="expired certificate", edges="needs")
     assert other["read_as"] == "X → Y read as: X needs Y, as asked."
-    assert (other["dependents"], other["dependencies_total"], other["falls"]) == ([], 3, None)
+    assert (other["direct_dependents"], other["indirect_dependencies_total"], other["falls"]) == ([], 2, None)
     whole = await ask(client, "impact_of_removal", node="outage", target="bad deploy")
-    assert (whole["dependents"], whole["dependencies_total"], whole["newly_unreachable"]) == ([], 4, [])
+    assert (whole["direct_dependents"], whole["direct_dependencies_total"], whole["newly_unreachable"]) == ([], 2, [])
 
 
 async def test_an_impact_reads_other_relations_as_needs_and_says_how_to_ask_for_causes(client: Client) -> None:
@@ -199,7 +200,8 @@ async def test_an_impact_reads_other_relations_as_needs_and_says_how_to_ask_for_
     found = await ask(client, "impact_of_removal", node="AuthService")
     assert found["read_as"] == "X → Y read as: X needs Y. If X causes Y, set edges=causes."
     turned = await ask(client, "impact_of_removal", node="AuthService", edges="causes", target="LoginController")
-    assert turned["dependents"] == turned["falls"] == ["UserRepository", "PostgresDB"]
+    assert [*turned["direct_dependents"], *turned["indirect_dependents"]] == turned["falls"]
+    assert turned["falls"] == ["UserRepository", "PostgresDB"]
     assert [(one["sources"], one["lost"]) for one in turned["newly_unreachable"]] == [
         (["UserRepository", "PostgresDB"], ["LoginController"])
     ]
@@ -213,7 +215,7 @@ async def test_an_impact_over_causes_and_other_edges_says_that_they_are_mixed(cl
     assert "'causes' (1), 'prevents' (1)" in found["note"]
     assert "relation follows one" in found["note"]
     narrowed = await ask(client, "impact_of_removal", node="bad deploy", relation="CAUSES")
-    assert (narrowed["note"], narrowed["dependencies"]) == (None, [])
+    assert (narrowed["note"], narrowed["direct_dependencies"]) == (None, [])
 
 
 async def test_common_causes_say_which_relations_they_followed_if_there_are_several(client: Client) -> None:

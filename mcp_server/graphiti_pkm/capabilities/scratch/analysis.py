@@ -68,6 +68,9 @@ _ALONG = " Edges are followed from cause to effect; in a graph of what depends o
 _MOST_LENGTHS = 20
 """Lengths of longer paths that are listed."""
 _QUARTER = ROOM // 4
+_MORE = (
+    "Lists were cut: a higher limit (up to 500) or one relation shows more, get_neighbors what is next to each node."
+)
 _MOST_RELATIONS = 5
 """Listed for one step of a path."""
 _RELATIONS_ROOM = 6_000
@@ -299,6 +302,14 @@ class ScratchAnalysis:
         )
         asked = loss_note(match, taken.matches[1], more[0], reading.meaning) if request.target and more else None
         late = _looked_at(0 if request.target else len(whole["dependents"]), was_in_time=bool(more))
+        truncated = (
+            is_cut
+            or not more
+            or len(cut_off) < len(lost)
+            or len(dependents) < len(whole["dependents"])
+            or len(dependencies) < len(whole["dependencies"])
+            or len(falls or ()) < len(whole["falls"] or ())
+        )
         return ImpactResponse(
             read_as=reading.read_as,
             node_matched=match.label,
@@ -309,21 +320,12 @@ class ScratchAnalysis:
             components_after=whole["components_after"],
             parts=parts,
             parts_sizes=[len(part) for part in whole["parts"][: len(parts)]],
-            dependents=dependents,
-            dependents_total=len(whole["dependents"]),
-            direct_dependents=whole["direct_dependents"],
-            dependencies=dependencies,
-            dependencies_total=len(whole["dependencies"]),
-            direct_dependencies=whole["direct_dependencies"],
+            **_apart("dependents", dependents, whole),
+            **_apart("dependencies", dependencies, whole),
             falls=falls,
             falls_total=None if falls is None else len(whole["falls"]),
-            truncated=is_cut
-            or not more
-            or len(cut_off) < len(lost)
-            or len(dependents) < len(whole["dependents"])
-            or len(dependencies) < len(whole["dependencies"])
-            or len(falls or ()) < len(whole["falls"] or ()),
-            note=" ".join(filter(None, (asked, reading.note, late))) or None,
+            truncated=truncated,
+            note=" ".join(filter(None, (asked, reading.note, late, _MORE if truncated and more else None))) or None,
         )
 
     async def common_causes(self, caller: Caller, request: CommonCauses) -> CausesResponse:
@@ -408,6 +410,17 @@ def _passed(labels: Labels, shares: Sequence[tuple[int, float]]) -> list[PassedN
 
 def _passing(labels: Labels, node: int, share: float, cuts_off: int) -> PassingNode:
     return PassingNode(label=labels.of(node), share=round(share, _DECIMALS), cuts_off=cuts_off)
+
+
+def _apart(what: str, listed: list[str], whole: dict[str, Any]) -> dict[str, Any]:
+    """Direct dependents, which come first, and indirect ones, or dependencies."""
+    direct = whole[f"direct_{what}"]
+    return {
+        f"direct_{what}": listed[:direct],
+        f"direct_{what}_total": direct,
+        f"indirect_{what}": listed[direct:],
+        f"indirect_{what}_total": len(whole[what]) - direct,
+    }
 
 
 def _in_part(taken: Snapshot) -> str:

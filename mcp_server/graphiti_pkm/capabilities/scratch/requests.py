@@ -240,7 +240,7 @@ class ImpactOfRemoval(Request):
     edges: Annotated[EdgeMeaning | None, Field(description="what X→Y says; else by relation")] = None
     target: Annotated[Label | None, Field(description="only who loses this")] = None
     graph: Graph = DEFAULT_GRAPH
-    limit: Few = 15
+    limit: Few = SCRATCH_ITEMS.default
 
 
 class CommonCauses(Request):

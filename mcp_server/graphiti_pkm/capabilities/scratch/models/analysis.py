@@ -137,14 +137,16 @@ class ImpactResponse(Answer):
     parts: list[list[str]]
     """The parts into which the component of the node would fall."""
     parts_sizes: list[int]
-    dependents: list[str]
-    """The direct ones first, then by distance."""
-    dependents_total: int
-    direct_dependents: int
-    """How many of them have an edge to the node."""
-    dependencies: list[str]
-    dependencies_total: int
-    direct_dependencies: int
+    direct_dependents: list[str]
+    """Those with an edge to the node."""
+    direct_dependents_total: int
+    indirect_dependents: list[str]
+    """The nearest first."""
+    indirect_dependents_total: int
+    direct_dependencies: list[str]
+    direct_dependencies_total: int
+    indirect_dependencies: list[str]
+    indirect_dependencies_total: int
     falls: list[str] | None = None
     """Only of causes: the dependents that no other root leads to, the nearest first."""
     falls_total: int | None = None
