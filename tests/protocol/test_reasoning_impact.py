@@ -68,6 +68,14 @@ async def test_the_best_single_fix_comes_first_and_a_cycle_says_whom_each_node_c
     assert "roots themselves" not in found["note"]
 
 
+async def test_relations_that_name_the_cause_second_are_not_followed_in_silence(client: Client) -> None:
+    await draw(client, [("outage", "full disk", "was caused by"), ("full disk", "log storm", "due to")])
+    found = await ask(client, "common_causes", target="log storm")
+    assert [one["label"] for one in found["roots"]] == ["outage"]
+    assert found["note"].startswith("Edges of 'due to', 'was caused by' name the cause second, yet are followed")
+    assert "was caused by" in (await ask(client, "common_causes", target="outage"))["note"]
+
+
 async def test_a_cut_of_all_roots_is_called_so(client: Client) -> None:
     await draw(client, [("rain", "flood", "causes"), ("flood", "outage", "causes"), ("worm", "outage", "causes")])
     found = await ask(client, "common_causes", target="outage")

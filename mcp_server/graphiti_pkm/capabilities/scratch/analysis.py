@@ -340,9 +340,8 @@ class ScratchAnalysis:
         best_first = sorted(zip(found["shares"], found["cuts_off"], strict=True), key=lambda one: -one[1])
         through = _fit([_passing(labels, node, share, count) for (node, share), count in best_first[:most]], _QUARTER)
         passed = [node for node, _ in (*found["sources"], *found["shares"])]
-        notes = notes_on_causes(
-            await asyncio.to_thread(_analyses().relations_of_ways, taken.relations, passed, *taken.nodes)
-        )
+        relations = await asyncio.to_thread(_analyses().relations_of_ways, taken.relations, passed, *taken.nodes)
+        notes = notes_on_causes(relations, is_followed=bool(passed))
         if not sources:
             notes.append("Nothing leads to it, or only what it leads to itself." + _ALONG)
         if found["has_cycles"]:

@@ -31,6 +31,15 @@ _OPPOSING = frozenset(
     )
     for word in words
 )
+_NAMES_ITS_CAUSE = frozenset(
+    same_key(word)
+    for words in (
+        ("caused by", "is caused by", "was caused by", "triggered by", "is triggered by", "was triggered by", "due to"),
+        ("is due to", "was due to", "because of", "results from", "resulted from", "stems from", "stemmed from"),
+        ("follows from", "depends on", "depended on", "relies on", "needs", "requires"),
+    )
+    for word in words
+)
 _MOST_SHOWN = 5
 _NARROWS = "relation follows one of them."
 
@@ -64,31 +73,18 @@ def read_edges(relations: Mapping[str, int], asked: EdgeMeaning | None) -> Readi
     return Reading(asked or ("causes" if by_words else "needs"), read_as, " ".join(notes) or None)
 
 
-def notes_on_causes(relations: Mapping[str, int]) -> list[str]:
-    """What to know of the relations that were followed as causes, given with the numbers of their edges."""
-    opposing = _those(relations, _OPPOSING)
-    return [
-        *([_followed(relations)] if len(relations) > 1 else []),
-        *([_against(opposing)] if opposing else []),
-    ]
+def notes_on_causes(relations: Mapping[str, int], *, is_followed: bool) -> list[str]:
+    """What to know of the relations that were followed as causes, given with the numbers of their edges.
 
-
-def loss_note(node: Match, target: Match, loss: Mapping[str, Any], meaning: EdgeMeaning) -> str:
-    """What was asked about a target of a removal, and what came of it."""
-    without, aim = shown(node.label), shown(target.label)
-    if node.index == target.index:
-        return f"Asked: what changes for {aim}, which is the node itself."
-    changes = {
-        "leads_to": f"what no longer leads to {aim}",
-        "reached_by": f"what no longer follows from {aim}" if meaning == "causes" else f"what no longer reaches {aim}",
-        "reaches": f"what {aim} no longer reaches",
-    }
-    if loss["asked"] not in changes:
-        return f"Asked: what changes for {aim} without {without}: nothing, no path leads from one to the other."
-    lost = [gone if loss["asked"] == "reaches" else (one,) for one, gone in loss["lost"]]
-    count = f"{sum(map(len, lost)):,} of the {loss['before']:,} other nodes"
-    roots = f", {loss['roots_lost']:,} of its {loss['roots']:,} roots among them" if loss["roots"] else ""
-    return f"Asked: {changes[loss['asked']]} without {without}: {count}{roots}."
+    ``is_followed``: false if nothing led to the target, and these leave it.
+    """
+    opposing, turned = _those(relations, _OPPOSING), _those(relations, _NAMES_ITS_CAUSE)
+    notes = [_against_the_arrow(turned)] if turned else []
+    if is_followed and len(relations) > 1:
+        notes.append(_followed(relations))
+    if is_followed and opposing:
+        notes.append(_against(opposing))
+    return notes
 
 
 def _those(relations: Iterable[str], words: frozenset[str]) -> list[str]:
@@ -102,6 +98,13 @@ def _followed(relations: Mapping[str, int]) -> str:
 
 def _against(opposing: list[str]) -> str:
     return f"Edges of {_listed(opposing)} work against what they point to, yet were followed."
+
+
+def _against_the_arrow(turned: list[str]) -> str:
+    return (
+        f"Edges of {_listed(turned)} name the cause second, yet are followed as X causes Y: add them the other way "
+        "round, or use impact_of_removal with edges=needs."
+    )
 
 
 def _listed(relations: list[str]) -> str:

@@ -65,7 +65,9 @@ def relations_around(view: View, relations: EdgeRelations, node: int) -> dict[st
 
 
 def relations_of_ways(relations: EdgeRelations, passed: list[int], target: int) -> dict[str, int]:
-    """How many edges of which relation are on ways to a node that pass these nodes."""
+    """How many edges of which relation are on ways to a node that pass these nodes; if none, those that leave it."""
+    if not passed:
+        return relations.between([([target], relations.targets.tolist())])
     return relations.between([(passed, [*passed, target])])
 
 
