@@ -95,3 +95,14 @@ async def test_direct_dependents_are_apart_and_all_that_fit_are_there(client: Cl
     cut = await ask(client, "impact_of_removal", node="base", limit=3)
     assert (len(cut["direct_dependents"]), cut["indirect_dependents"], cut["truncated"]) == (3, [], True)
     assert "limit" in cut["note"]
+
+
+async def test_many_cycles_are_told_by_the_shortest_and_by_all_edges_that_break_them(client: Client) -> None:
+    names = [f"package.module_{number}" for number in range(9)]
+    await draw(client, [(one, other, "imports") for one in names for other in names if one != other])
+    found = await ask(client, "find_cycles")
+    assert (found["count"], found["truncated"]) == (20, True)
+    assert {len(cycle) for cycle in found["cycles"]} == {2}
+    assert found["breaking_edges_total"] == len(found["breaking_edges"]) == 36
+    assert found["reason"].endswith("these are the shortest; limit shows more.")
+    assert (await ask(client, "find_cycles", limit=50))["count"] == 50

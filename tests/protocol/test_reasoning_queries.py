@@ -191,7 +191,7 @@ async def test_cycles_are_bounded_and_the_shortest_come_first(client: Client) ->
     await draw(client, [("b", "c"), ("c", "a"), ("b", "d"), ("d", "a")])
     three = await ask(client, "find_cycles", limit=1)
     assert (three["count"], three["total"], three["truncated"]) == (1, 3, True)
-    assert three["reason"] == "There are 3 cycles; these are the shortest."
+    assert three["reason"] == "There are 3 cycles; these are the shortest; limit shows more."
     assert three["breaking_edges"] == [{"source": "a", "target": "b"}]
     for end in ("c", "d"):
         await ask(client, "remove_node", label=end)
@@ -199,10 +199,13 @@ async def test_cycles_are_bounded_and_the_shortest_come_first(client: Client) ->
     assert (longer["has_cycles"], longer["cycles"], longer["truncated"]) == (True, [["a", "b"]], True)
     assert longer["reason"].startswith("This is some cycle of the graph")
     await draw(client, [(f"n{first}", f"n{second}") for first, second in permutations(range(10), 2)])
-    many = await ask(client, "find_cycles")
+    many = await ask(client, "find_cycles", limit=100)
     assert (many["count"], many["truncated"]) == (100, True)
     assert [len(cycle) for cycle in many["cycles"]] == [2] * 46 + [3] * 54
-    assert (many["total"], many["reason"]) == (None, "There are at least 10,000 cycles; these are the shortest.")
+    assert (many["total"], many["reason"]) == (
+        None,
+        "There are at least 10,000 cycles; these are the shortest; limit shows more.",
+    )
     assert many["breaking_edges_total"] == 46
 
 

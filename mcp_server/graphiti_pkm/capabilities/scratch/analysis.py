@@ -59,6 +59,8 @@ MOST_DEPENDENTS = 100
 """Nearest dependents for which an impact analysis computes what they could no longer reach."""
 _DECIMALS = 6
 _CYCLE_LISTED = 8
+_BREAKING = 100
+"""Breaking edges that are listed at least, if there is room: they are the answer, cycles only examples."""
 _TRIES = 3
 _MOST_COUNTED = 10_000
 """Cycles that are counted if there are more than are listed."""
@@ -209,8 +211,9 @@ class ScratchAnalysis:
         cycles, all_shown = taken.labels.groups(found)
         if reason is None and counted is not None and counted > len(found):
             number = f"are {counted:,}" if told["is_all"] else f"are at least {counted:,}"
-            reason = f"There {number} cycles; these are the shortest."
-        edges = _fit([_pair(taken.labels, *edge) for edge in breaking[: request.limit]], _QUARTER)
+            more = "" if request.limit > len(found) else "; limit shows more"
+            reason = f"There {number} cycles; these are the shortest{more}."
+        edges = _fit([_pair(taken.labels, *edge) for edge in breaking[: max(request.limit, _BREAKING)]], _QUARTER)
         return CyclesResponse(
             cycles=cycles,
             has_cycles=bool(some),

@@ -217,7 +217,7 @@ class FindCycles(Request):
     graph: Graph = DEFAULT_GRAPH
     max_length: Annotated[int | None, Field(ge=1, le=1_000), SELDOM_NEEDED] = None
     """Nodes of a cycle at most."""
-    limit: Few = SCRATCH_ITEMS.default
+    limit: Few = 20
     relation: Relation = None
 
 
