@@ -146,7 +146,7 @@ class _Drawing:
             [points for _, points in curves.values()],
         )
         spots = letters.spots([(widths[ends], LINE) if self._shown[ends] else None for ends in curves])
-        without_room = any(self._shown[ends] and spot is None for ends, spot in zip(curves, spots, strict=True))
+        without_room = sum(bool(self._shown[ends]) and spot is None for ends, spot in zip(curves, spots, strict=True))
         if without_room and len(self._names) <= len(_COLOURS):
             self._strokes = _strokes(self._names)
         lines: dict[tuple[str, str], list[str]] = {_PLAIN: []}
@@ -162,7 +162,7 @@ class _Drawing:
         left, top, right, bottom = letters.extent
         right = max(right, left + _NARROWEST)
         samples = self._strokes if without_room else {}
-        legend, bottom = self._legend(left, bottom + _MARGIN, right, samples)
+        legend, bottom = self._legend(left, bottom + _MARGIN, right, samples, without_room)
         frame = {
             "left": math.floor(left - _MARGIN),
             "top": math.floor(top - _MARGIN),
@@ -229,9 +229,9 @@ class _Drawing:
                 yield f"<text x='{x:.0f}' y='{first + number * LINE:.0f}'>{xml_text(line)}</text>"
 
     def _legend(
-        self, begin: float, top: float, end: float, samples: Mapping[str, tuple[str, str]]
+        self, begin: float, top: float, end: float, samples: Mapping[str, tuple[str, str]], without_room: int
     ) -> tuple[list[str], float]:
-        """The types with their colours, relations with their lines, and the relation that is said once.
+        """Types with their colours, relations with their lines, the relation that is said once, labels left out.
 
         Also returns the new bottom edge.
         """
@@ -254,6 +254,10 @@ class _Drawing:
             shapes.append(_legend_text(x + _SAMPLE + 6, y, text))
         if self._main is not None:
             text = f"{'every edge' if self._only else 'unlabelled'}: {cut_to(self._main, 200)}"
+            shapes.append(_legend_text(*rows.place(width_of(text) + 20), text))
+        if without_room:
+            where = "colours tell their relations" if samples else "each is shown when the pointer is over its line"
+            text = f"{without_room} label{'s' if without_room > 1 else ''} left out: {where}"
             shapes.append(_legend_text(*rows.place(width_of(text) + 20), text))
         return _group("font-size='11'", shapes), rows.top + 20 if shapes else top - _MARGIN
 

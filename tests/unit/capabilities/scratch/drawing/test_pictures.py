@@ -302,3 +302,16 @@ def test_a_line_with_a_gap_for_its_label_keeps_the_dashes_of_its_relation() -> N
             kept.append(lengths[: len(pattern)] == pattern or lengths[0] < pattern[0])
     assert len(kept) > 5
     assert all(kept)
+
+
+def test_a_legend_says_how_many_labels_have_no_room() -> None:
+    content = some_graph(60, 110, 60, circles=False)
+    picture = write(content, "svg")
+    missing = picture.count("</title></path>") - sum(text.endswith("…") for _, text in labelled(picture))
+    assert missing > 1
+    assert f">{missing} labels left out: colours tell their relations</text>" in picture
+    nodes = tuple(ScratchNode(f"n{number}") for number in range(12))
+    ends = [(one.label, other.label) for one in nodes for other in nodes if one != other]
+    many = write(Content(nodes, tuple(ScratchEdge(*pair, f"r{number}") for number, pair in enumerate(ends))), "svg")
+    missing = many.count("</title></path>")
+    assert f">{missing} labels left out: each is shown when the pointer is over its line</text>" in many
