@@ -45,6 +45,8 @@ async def test_a_picture_is_an_address_with_its_size(client: Client) -> None:
     found = answered(result)
     assert (found["content"], found["picture"]) == (None, "pkm://scratch/default.svg")
     assert len(str(told(result))) < 600
+    (tool,) = [one for one in (await client.list_tools()).tools if one.name == "export_graph"]
+    assert "max_chars" not in {*tool.input_schema["properties"], *found["message"].replace("=", " ").split()}
     svg = await read(client, found["picture"])
     assert svg.startswith(
         f"<svg xmlns='http://www.w3.org/2000/svg' width='{found['width']}' height='{found['height']}'"
@@ -117,6 +119,7 @@ async def test_an_address_that_would_be_too_long_says_what_helps(client: Client)
     message = error_of(await client.call_tool("export_graph", {"format": "svg", "nodes": labels}))
     assert "4,000 are the most" in message
     assert "hops" in message
+    assert "max_chars" not in message  # which the definition of the tool does not name
     assert (await export(client, format="svg", nodes=labels, max_chars=100_000))["node_count"] == 60
 
 

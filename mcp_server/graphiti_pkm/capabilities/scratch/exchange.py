@@ -31,10 +31,7 @@ if TYPE_CHECKING:  # formats and NumPy are loaded on first use
 DEFAULT_EXPORT, LARGEST_EXPORT = EXPORT.default, EXPORT.maximum
 """Default and maximum number of characters of an export."""
 _SHORT = ("csv", "tsv", "text", "mermaid")
-_WHERE = (
-    "The picture is not in this answer: the client reads it as a resource. Where it cannot, max_chars={characters} "
-    "puts the SVG into content."
-)
+_WHERE = "The picture is not in this answer: the client reads it as a resource, at the address in picture."
 _FEWEST_DENSE, _DENSE = 60, 2.5
 """The edges, and how many for each node, from which no layout keeps the lines of a picture apart."""
 _CLEAR = 20
@@ -88,7 +85,7 @@ class ScratchExchange:
                 picture=address(part.graph, request, part.named, "svg"),
                 png=address(part.graph, request, part.named, "png") if renders_png() else None,
                 bytes=len(text.encode()),
-                message=_WHERE.format(characters=len(text)),
+                message=_WHERE,
                 **told,
             )
         most = request.max_chars or DEFAULT_EXPORT

@@ -38,7 +38,7 @@ def address(name: str, request: "GraphPart", named: Sequence[str], picture_forma
     if len(whole) > _LONGEST:
         raise TooLarge(
             f"The labels in nodes make an address of {len(whole):,} characters, and {_LONGEST:,} are the most. Name "
-            "fewer and add what is near with hops, send rank instead, or send max_chars to get the SVG in the answer."
+            "fewer and add what is near with hops, or send rank instead."
         )
     return whole
 
