@@ -87,6 +87,24 @@ def notes_on_causes(relations: Mapping[str, int], *, is_followed: bool) -> list[
     return notes
 
 
+def loss_note(node: Match, target: Match, loss: Mapping[str, Any], meaning: EdgeMeaning) -> str:
+    """What was asked about a target of a removal, and what came of it."""
+    without, aim = shown(node.label), shown(target.label)
+    if node.index == target.index:
+        return f"Asked: what changes for {aim}, which is the node itself."
+    changes = {
+        "leads_to": f"what no longer leads to {aim}",
+        "reached_by": f"what no longer follows from {aim}" if meaning == "causes" else f"what no longer reaches {aim}",
+        "reaches": f"what {aim} no longer reaches",
+    }
+    if loss["asked"] not in changes:
+        return f"Asked: what changes for {aim} without {without}: nothing, no path leads from one to the other."
+    lost = [gone if loss["asked"] == "reaches" else (one,) for one, gone in loss["lost"]]
+    count = f"{sum(map(len, lost)):,} of the {loss['before']:,} other nodes"
+    roots = f", {loss['roots_lost']:,} of its {loss['roots']:,} roots among them" if loss["roots"] else ""
+    return f"Asked: {changes[loss['asked']]} without {without}: {count}{roots}."
+
+
 def _those(relations: Iterable[str], words: frozenset[str]) -> list[str]:
     return [one for one in relations if same_key(one) in words]
 
