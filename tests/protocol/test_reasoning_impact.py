@@ -2,7 +2,7 @@
 
 import pytest
 from mcp.client import Client
-from tests.protocol.support import EVERYTHING, World
+from tests.protocol.support import EVERYTHING, World, error_of
 from tests.protocol.test_reasoning_queries import ask, draw
 
 POOL, OUTAGE = "connection pool exhaustion", "checkout outage"
@@ -106,3 +106,25 @@ async def test_many_cycles_are_told_by_the_shortest_and_by_all_edges_that_break_
     assert found["breaking_edges_total"] == len(found["breaking_edges"]) == 36
     assert found["reason"].endswith("these are the shortest; limit shows more.")
     assert (await ask(client, "find_cycles", limit=50))["count"] == 50
+
+
+async def test_the_unique_beginning_of_a_label_is_taken_to_read_and_not_to_write(client: Client) -> None:
+    rossi, other = "Rossi 2018 Deep learning of sparse graphs in chemistry", "Word Vectors"
+    await draw(
+        client, [(rossi, other, "cites"), ("Kim 2019 Trees", other, "cites"), ("Kim 2019 Woods", other, "cites")]
+    )
+    found = await ask(client, "shortest_path", source="rossi 2018", target=other)
+    assert (found["source_matched"], found["path"]) == (rossi, [rossi, other])
+    for text in ("Rossi 201", "Kim 2019"):  # no word boundary; two of them
+        assert (await client.call_tool("get_neighbors", {"node": text})).is_error, text
+    assert (await client.call_tool("remove_node", {"label": "Rossi 2018"})).is_error
+    edge = {"source": "Rossi 2018", "target": other, "relation": "extends"}
+    assert (await client.call_tool("add_edge", edge)).is_error
+    assert (await ask(client, "get_graph_info"))["node_count"] == 4
+
+
+async def test_two_bad_ends_are_reported_together(client: Client) -> None:
+    await draw(client, [("a", "b", "cites")])
+    told = error_of(await client.call_tool("shortest_path", {"source": "Nobody", "target": "Nothing else"}))
+    assert "'Nobody'" in told
+    assert "'Nothing else'" in told

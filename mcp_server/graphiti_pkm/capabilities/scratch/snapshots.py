@@ -155,7 +155,7 @@ class Snapshots:
         """
         async with self._matcher.reading(caller, graph, texts) as found:
             must_have(found.graph, relation)
-            matches = [found.match(text) for text in texts]
+            matches = found.matches(texts)
             view, labels = await in_thread(_viewed, found.graph, weight, relation, gathered, undirected=undirected)
             relations = await in_thread(found.graph.edge_relations, relation) if with_relations else None
             version, is_part = found.graph.version, found.graph.is_part_of_memory

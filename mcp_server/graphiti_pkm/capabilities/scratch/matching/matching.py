@@ -6,9 +6,10 @@ one batch without the lock, to find the most similar labels.
 
 import math
 import re
+from bisect import bisect_left
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
     from graphiti_pkm.capabilities.scratch.graphs.graph import ScratchGraph
     from graphiti_pkm.settings.loader import Settings
 
-How: TypeAlias = Literal["exact", "normalised", "alias", "plural", "cut", "loose", "similar"]
+How: TypeAlias = Literal["exact", "normalised", "alias", "plural", "cut", "loose", "similar", "beginning"]
 """normalised: but for case, spaces, hyphens, underscores. alias: another name that memory has. cut: words cut short.
-loose: but for all punctuation."""
+loose: but for all punctuation. beginning: the first words of one label only; to read."""
 _CERTAIN = frozenset({"exact", "normalised", "alias", "plural", "cut"})
 
 NO_VECTORS = "labels were compared by letters and words only: there is no embedding model now, see get_status"
@@ -128,6 +129,20 @@ class Found:
             f"{missing_text(text, meaning, self.opened.name)}; list_nodes lists them, add_node adds one.{self._noted()}"
         )
 
+    def matches(self, texts: Sequence[str]) -> list[Match]:
+        """The node of each text. Raises as ``match``; one error says it of all texts."""
+        found: list[Match] = []
+        failed: dict[str, AmbiguousLabel | NotFound] = {}
+        for text in texts:
+            try:
+                found.append(self.match(text))
+            except (AmbiguousLabel, NotFound) as error:
+                failed[text] = error
+        if failed:
+            first, *more = failed.values()
+            raise type(first)("\n".join(map(str, failed.values()))) if more else first
+        return found
+
     def to_write(self, text: str) -> Meaning:
         """What a text means as the end of a new edge: what is only near may be meant, and is a candidate."""
         meaning = self.meanings[text]
@@ -200,7 +215,8 @@ class Matcher:
         sought = _sought(texts)
         prepared = await self._prepare(self._graphs.reading(caller, graph), sought)
         async with self._graphs.reading(caller, graph) as opened:
-            yield await in_thread(self._found, opened, sought, prepared)
+            found = await in_thread(self._found, opened, sought, prepared)
+            yield await in_thread(_with_beginnings, found)
 
     @asynccontextmanager
     async def writing(
@@ -312,6 +328,23 @@ def _by_form(graph: "ScratchGraph", text: str, known: int | None) -> Meaning | N
     if len(found) > 1:
         return Ambiguous(tuple(found))
     return found[0] if found else None
+
+
+def _with_beginnings(found: Found) -> Found:
+    """Texts that are not found become the one label that begins so. Runs in a thread while the graph is locked."""
+    starts = {
+        text: f"{words(text).casefold()} " for text, meaning in found.meanings.items() if isinstance(meaning, Missing)
+    }
+    if not starts:
+        return found
+    labels = sorted((words(found.graph.label(index)).casefold(), index) for index in found.graph.order())
+    meanings = dict(found.meanings)
+    for text, start in starts.items():
+        at = bisect_left(labels, (start, -1))
+        begun = [index for label, index in labels[at : at + 2] if label.startswith(start)]
+        if len(begun) == 1:
+            meanings[text] = Match(begun[0], found.graph.label(begun[0]), 1.0, "beginning")
+    return replace(found, meanings=meanings)
 
 
 def similarity_of(cosine: float | None, alike: float) -> float:
