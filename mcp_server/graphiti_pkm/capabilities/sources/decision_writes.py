@@ -8,10 +8,12 @@ from uuid import uuid4
 
 from graphiti_pkm.capabilities.remember.write_plan import WriteContext, new_uuid, plan_write
 from graphiti_pkm.capabilities.sources.decision_facts import (
+    DECIDED_BY,
     HAS_DATE,
     LINKS,
     TYPE,
     Other,
+    Statement,
     Telling,
     Undated,
     others_of,
@@ -82,7 +84,36 @@ class DecisionWrites:
         alias = name if number is not None else None
         is_named = bool(await self._held(group, [alias or own]))
         now = iso(self._context.now())
-        return tell(record, former, own, alias, others_of(found), undated, now, is_named=is_named)
+        told = tell(record, former, own, alias, others_of(found), undated, now, is_named=is_named)
+        return told if former is None else await self._with_returns(told, record, group)
+
+    async def _with_returns(self, told: Telling, record: DecisionRecord, group: str) -> Telling:
+        """What had ended and is stated again begins now: with its former start it would be the ended fact."""
+        now, statements = self._context.now(), list[Statement]()
+        held = await self._held(
+            group, [name for one in told.statements for name in (one.fact.source, one.fact.target) if name]
+        )
+        for one in told.statements:
+            start = one.fact.valid_at or ""
+            may_return = one.fact.relation in (DECIDED_BY, *LINKS) and one.fact.kind == "state"
+            is_status = one.fact.relation == HAS_STATUS and one.said is record.status and one.said.day is None
+            known = await self._same(group, one, held) if one.said and (may_return or is_status) else []
+            ends = [iso(fact.invalid_at) for fact in known if fact.invalid_at and fact.invalid_at <= now]
+            returns = bool(ends) and len(ends) == len(known) and start < max(ends)
+            again = one.fact.model_copy(update={"valid_at": iso(now)})
+            statements.append(replace(one, fact=again) if returns else one)
+        return replace(told, statements=tuple(statements))
+
+    async def _same(self, group: str, one: Statement, held: Mapping[str, Name]) -> list[Fact]:
+        """Known facts that say what a statement says, whenever they held."""
+        source = held.get(name_key(group, one.fact.source))
+        if source is None:
+            return []
+        (found,) = await self._graph.facts.facts_with_relation(group, [(source.entity_uuid, one.fact.relation)], _EACH)
+        if one.fact.target is None:
+            return [fact for fact in found if same_meaning(word_of(fact), str(one.fact.value))]
+        target = held.get(name_key(group, one.fact.target))
+        return [fact for fact in found if target and (fact.target_uuid, fact.kind) == (target.entity_uuid, "state")]
 
     async def _own_name(
         self, group: str, name: str, prefix: str, own: tuple[int | None, str], same: Document | None

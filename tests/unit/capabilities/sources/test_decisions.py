@@ -294,6 +294,34 @@ async def test_a_link_that_an_edit_takes_out_ends(tmp_path: Path) -> None:
     assert [one.value for one in current(world, "ADR 4", "HAS_STATUS")] == ["superseded"]
 
 
+@pytest.mark.parametrize("status", ["Accepted\n\nSupersedes [1. pg](0001-pg.md)", "Superseded by [1. pg](0001-pg.md)"])
+async def test_a_link_and_a_decider_that_come_back_hold_again_from_then_on(tmp_path: Path, status: str) -> None:
+    world = SourcesWorld(tmp_path)
+    whole = nygard(status, "2020-05-01").replace("Date: ", "Deciders: Ann Lee, Bo Berg\nDate: ")
+    await world.ingest(**{"0001-pg": nygard("Accepted", "2019-01-02", "1. pg")})
+    await world.ingest(**{"0004-dns": whole})
+    source = "ADR 4" if "Supersedes" in status else "ADR 1"
+    (first,) = current(world, source, "SUPERSEDES")
+    world.clock.advance(days=3)
+    less = whole.replace(status, "Accepted").replace("Ann Lee, ", "")
+    await world.ingest(**{"0004-dns": less})
+    gone = world.ingested[-1].recorded_at
+    assert current(world, source, "SUPERSEDES") == []
+    for _ in range(2):
+        world.clock.advance(days=3)
+        await world.ingest(**{"0004-dns": whole})
+        (link,) = current(world, source, "SUPERSEDES")
+        deciders = {one.target_name: one for one in current(world, "ADR 4", "DECIDED_BY")}
+        assert deciders.keys() == {"Ann Lee", "Bo Berg"}
+        back = world.ingested[-1].recorded_at
+        if source == "ADR 1":
+            assert [one.value for one in current(world, "ADR 4", "HAS_STATUS")] == ["superseded"]
+        assert (link.valid_at, deciders["Ann Lee"].valid_at) == (back, back), "it held not in between"
+        assert world.graph.tables.facts[first.uuid].invalid_at == gone
+        await world.ingest(**{"0004-dns": less})
+        assert current(world, source, "SUPERSEDES") == []
+
+
 async def test_a_part_that_is_superseded_ends_no_decision(tmp_path: Path) -> None:
     world = SourcesWorld(tmp_path)
     await world.ingest(**{"0003-nets": nygard("Partly superseded", title="3. Nets")})
