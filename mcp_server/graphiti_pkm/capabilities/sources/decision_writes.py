@@ -28,10 +28,11 @@ from graphiti_pkm.core.identity.first_back_links import first_back_links
 from graphiti_pkm.core.identity.known_names import NameBooks
 from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.model.access import Caller
-from graphiti_pkm.core.model.document_records import Document
+from graphiti_pkm.core.model.document_records import SECTION_SOURCE, Document
 from graphiti_pkm.core.model.names import name_key
+from graphiti_pkm.core.model.queries import FactFilter, Window
 from graphiti_pkm.core.model.records import Fact, Mention, Name, Vector, Vectors, WriteIntent
-from graphiti_pkm.core.model.requests import AddMemory
+from graphiti_pkm.core.model.requests import AddMemory, FactInput
 from graphiti_pkm.core.model.times import iso
 from graphiti_pkm.core.reading.snapshot import SnapshotReader
 from graphiti_pkm.core.waiting import in_thread
@@ -85,7 +86,49 @@ class DecisionWrites:
         is_named = bool(await self._held(group, [alias or own]))
         now = iso(self._context.now())
         told = tell(record, former, own, alias, others_of(found), undated, now, is_named=is_named)
-        return told if former is None else await self._with_returns(told, record, group)
+        if former is None:
+            return told
+        freed = [status for one in told.statements for status in await self._freed(group, prefix, own, one)]
+        return await self._with_returns(replace(told, statements=(*told.statements, *freed)), record, group)
+
+    async def _freed(self, group: str, prefix: str, own: str, gone: Statement) -> list[Statement]:
+        """The status of what is no longer superseded: the one before, if none but such links said the other."""
+        fact, now = gone.fact, self._context.now()
+        if gone.said is not None or (fact.relation, fact.source) != (LINKS[0], own) or fact.target is None:
+            return []
+        held = await self._held(group, [own, fact.target])
+        source, target = held.get(name_key(group, own)), held.get(name_key(group, fact.target))
+        if source is None or target is None:
+            return []
+        uuid = target.entity_uuid
+        (statuses,) = await self._graph.facts.facts_with_relation(group, [(uuid, HAS_STATUS)], _EACH)
+        links = await self._graph.facts.connections(
+            uuid,
+            FactFilter(group_ids=(group,), now=now, direction="in", relations=LINKS[:1], kinds=("state",)),
+            Window(limit=_EACH),
+        )
+        is_superseded_still = any(is_current(one, now) and one.source_uuid != source.entity_uuid for one in links.facts)
+        standing = [one for one in statuses if is_current(one, now)]
+        causes = {one.uuid for one in links.facts}
+        if is_superseded_still or len(standing) != 1 or standing[0].cause_uuid not in causes:
+            return []
+        names = {
+            prefix + fact.target[len(prefix) :].removeprefix("ADR "),
+            *(await self._graph.records.aliases([uuid], _EACH)).get(uuid, []),
+        }
+        told_by = await self._graph.records.get_episodes(standing[0].episodes, [group])
+        sources = {one.source_description for one in told_by}
+        if sources & {f"{SECTION_SOURCE}{one}" for one in names}:
+            return []
+        if not all(one.startswith(SECTION_SOURCE) for one in sources):
+            return []
+        before = [one for one in statuses if one.invalid_at and not same_meaning(word_of(one), "superseded")]
+        status = max(before, key=lambda one: one.invalid_at or now, default=None) or standing[0]
+        end = {"invalid_at": iso(now)} if status is standing[0] else {"valid_at": iso(now)}
+        again = FactInput(
+            source=fact.target, relation=HAS_STATUS, value=status.value or word_of(status), fact=status.text
+        )
+        return [Statement(again.model_copy(update=end), None)]
 
     async def _with_returns(self, told: Telling, record: DecisionRecord, group: str) -> Telling:
         """What had ended and is stated again begins now: with its former start it would be the ended fact."""

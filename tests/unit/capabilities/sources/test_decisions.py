@@ -322,6 +322,47 @@ async def test_a_link_and_a_decider_that_come_back_hold_again_from_then_on(tmp_p
         assert current(world, source, "SUPERSEDES") == []
 
 
+@pytest.mark.parametrize(
+    ("own", "after"),
+    [("Accepted", "accepted"), ("Superseded by ADR-0004", "superseded"), ("Superseded", "superseded"), (None, None)],
+)
+async def test_what_is_no_longer_superseded_has_its_own_status_again(
+    tmp_path: Path, own: str | None, after: str | None
+) -> None:
+    world = SourcesWorld(tmp_path)
+    if own:
+        await world.ingest(**{"0001-pg": nygard(own, "2019-01-02", "1. pg")})
+    whole = nygard("Accepted\n\nSupersedes [1. pg](0001-pg.md)", "2020-05-01")
+    await world.ingest(**{"0004-dns": whole})
+    assert [one.value for one in current(world, "ADR 1", "HAS_STATUS")] == ["superseded"]
+    world.clock.advance(days=3)
+    await world.ingest(**{"0004-dns": nygard("Accepted", "2020-05-01")})
+    gone = world.ingested[-1].recorded_at
+    now = current(world, "ADR 1", "HAS_STATUS")
+    assert [one.value for one in now] == ([after] if after else [])
+    if after == "superseded":
+        return
+    (over,) = [one for one in world.graph.tables.facts.values() if one.value == "superseded"]
+    assert (over.valid_at, over.invalid_at) == (day("2020-05-01"), gone)
+    assert [one.valid_at for one in now] == ([gone] if after else [])
+    world.clock.advance(days=3)
+    await world.ingest(**{"0004-dns": whole})
+    (again,) = current(world, "ADR 1", "HAS_STATUS")
+    assert (again.value, again.valid_at) == ("superseded", world.ingested[-1].recorded_at)
+
+
+async def test_what_another_decision_supersedes_as_well_stays_superseded(tmp_path: Path) -> None:
+    world = SourcesWorld(tmp_path)
+    link = "Accepted\n\nSupersedes [1. pg](0001-pg.md)"
+    await world.ingest(**{"0001-pg": nygard("Accepted", "2019-01-02", "1. pg")})
+    await world.ingest(**{"0004-dns": nygard(link, "2020-05-01"), "0005-names": nygard(link, "2020-06-01", "5. N")})
+    await world.ingest(**{"0004-dns": nygard("Accepted", "2020-05-01")})
+    assert [one.value for one in current(world, "ADR 1", "HAS_STATUS")] == ["superseded"]
+    world.clock.advance(days=3)
+    await world.ingest(**{"0005-names": nygard("Accepted", "2020-06-01", "5. N")})
+    assert [one.value for one in current(world, "ADR 1", "HAS_STATUS")] == ["accepted"]
+
+
 async def test_a_part_that_is_superseded_ends_no_decision(tmp_path: Path) -> None:
     world = SourcesWorld(tmp_path)
     await world.ingest(**{"0003-nets": nygard("Partly superseded", title="3. Nets")})
