@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from graphiti_pkm.capabilities.sources.decisions import DecisionRecord, Link, Said
 from graphiti_pkm.core.facts.statuses import HAS_STATUS
+from graphiti_pkm.core.identity.name_parts import PERSON, reads_as_person
 from graphiti_pkm.core.model.records import Fact, FactKind
 from graphiti_pkm.core.model.requests import EntityInput, FactInput
 
@@ -95,6 +96,8 @@ def tell(
     declared = [
         EntityInput(name=one.name, type=TYPE, aliases=[one.alias] if one.alias else None) for one in linked.values()
     ]
+    deciders = dict.fromkeys(one.fact.target for one in new if one.fact.relation == DECIDED_BY and one.fact.target)
+    declared += [EntityInput(name=one, type=PERSON) for one in deciders if one not in linked and reads_as_person(one)]
     is_known = is_named and is_described and not statements
     return Telling(name, () if is_known else (own, *declared), tuple(statements))
 

@@ -28,6 +28,11 @@ _PARTS = words_of(
     award meeting editor launch release rewrite migration survey budget review plan branch division foundation academy
     store dashboard module campus hall"""
 )
+_GROUPS = words_of(
+    """all everyone nobody committee council group guild squad crew chapter staff leads lead manager managers owner
+    owners head chief director architect architects developers developer engineers engineering maintainers contributors
+    community stakeholders users customers architecture security platform product operations infrastructure"""
+)
 _DENYING = words_of("not no non never without un anti stop")
 _COUNTERPARTS = tuple(
     frozenset(pair.split("/"))
@@ -155,6 +160,19 @@ def reads_as_name(text: str) -> bool:
     if len(words) > 1 and any(word[:1].islower() for word in (words[0], words[-1])):
         return False
     return text != text.lower() or not any(character.islower() or character.isdigit() for character in text)
+
+
+def reads_as_person(text: str) -> bool:
+    """Whether a name among people is one of a person: of several words, or in a script without capitals.
+
+    A single word may be a team, an acronym or a handle.
+    """
+    words = text.split()
+    if not reads_as_name(text) or any(one.isdigit() for one in text):
+        return False
+    if set(fold(text).split()) & (_KINDS | _PARTS | _GROUPS) or any(len(word) > 1 and word.isupper() for word in words):
+        return False
+    return len(words) > 1 or (text.isalpha() and text.lower() == text.upper())
 
 
 def may_refer(text: str, word: str, name: str) -> bool:

@@ -190,6 +190,10 @@ def day(text: str) -> datetime:
     return datetime.fromisoformat(f"{text}T00:00:00+00:00")
 
 
+def labels(world: SourcesWorld) -> dict[str, str | None]:
+    return {one.name: one.label for one in world.graph.tables.entities.values()}
+
+
 async def decide(world: SourcesWorld, **texts: str) -> list[str]:
     return [one.outcome for one in await world.ingest(**{f"n{name}": text for name, text in texts.items()})]
 
@@ -361,6 +365,22 @@ async def test_what_another_decision_supersedes_as_well_stays_superseded(tmp_pat
     world.clock.advance(days=3)
     await world.ingest(**{"0005-names": nygard("Accepted", "2020-06-01", "5. N")})
     assert [one.value for one in current(world, "ADR 1", "HAS_STATUS")] == ["accepted"]
+
+
+async def test_a_decider_is_a_person_unless_it_is_known_or_reads_as_something_else(tmp_path: Path) -> None:
+    world = SourcesWorld(tmp_path)
+    await world.ingest(**{"0001-pg": nygard("Accepted", title="1. pg").replace("Date: ", "Deciders: Ann Lee\nDate: ")})
+    assert labels(world)["Ann Lee"] == "Person"
+    told = "Deciders: Ann Lee, 王小明, the team, Platform Team, Architecture Board, Acme Ltd, SRE, Tech Lead, ADR 1, Bo"
+    await world.ingest(**{"0004-dns": NYGARD.replace("Date: ", f"{told}\nDate: ")})
+    people = {"Ann Lee", "王小明"}
+    others = {"the team", "Platform Team", "Architecture Board", "Acme Ltd", "SRE", "Tech Lead", "Bo"}
+    found = labels(world)
+    assert {one: found[one] for one in people | others} == {
+        one: "Person" if one in people else None for one in sorted(people | others)
+    }
+    assert found["ADR 1"] == "Decision"
+    assert {one.target_name for one in current(world, "ADR 4", "DECIDED_BY")} == {*people, *others, "ADR 1"}
 
 
 async def test_a_part_that_is_superseded_ends_no_decision(tmp_path: Path) -> None:
