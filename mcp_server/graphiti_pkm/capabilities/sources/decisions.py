@@ -53,6 +53,9 @@ _OTHERS = re.compile(rf"\s*(?:,|and|&)\s*(?:and\s+)?{_REFERENCE}", re.IGNORECASE
 _OWN = re.compile(r"\bThis\s+(?:ADR|decision|record)\s+(?=[a-z]+\s)", re.IGNORECASE)
 _MOST_NAMES = 50
 _NAME = re.compile(r"[^\[\]{}<>|:;()]{2,60}")
+_ADDRESS = re.compile(r"<[^<>\s]{0,200}(?:@|://)[^<>\s]{0,200}>")
+_HANDLE = re.compile(r"@([^\W_][\w.-]{1,38})")
+_OF_MANY = frozenset({"all", "channel", "everyone", "here", "team"})
 _BETWEEN_NAMES = re.compile(r"(?<!\s)(?:\s*[,;]\s*(?:and\s+)?|\s+(?:and|&)\s+)")
 _SUMMARY = 600
 _LONG = 1_000
@@ -312,10 +315,13 @@ def _own_links(text: str, block: Block) -> Iterator[Link]:
 
 
 def _names(line: Said) -> Iterator[Said]:
-    """The names in a list of people; what may be no name is left out."""
+    """The names in a list of people, without addresses; what may be no name is left out."""
     whole = line.text.strip("[]") if line.text.count("[") == 1 and line.text.endswith("]") else line.text
-    for name in _BETWEEN_NAMES.split(_plain(whole)):
+    for name in _BETWEEN_NAMES.split(_ADDRESS.sub("", _plain(whole))):
         shown = display_name(name.strip(" .*_\"'"))
+        if shown.startswith("@"):
+            handle = _HANDLE.fullmatch(shown)
+            shown = handle[1] if handle and handle[1].casefold() not in _OF_MANY else ""
         if _NAME.fullmatch(shown) and any(one.isalpha() for one in shown) and not is_me(shown, ""):
             yield Said(shown, line.start, line.end)
 

@@ -102,6 +102,20 @@ def test_deciders_may_be_a_list_of_yaml() -> None:
     assert words(text, record) == ["accepted", "Ann Lee", "Bo Berg"]
 
 
+@pytest.mark.parametrize(
+    ("told", "names"),
+    [
+        ("王小明, Renée O’Brien <renee@x.org>, @ann", ["王小明", "Renée O’Brien", "ann"]),
+        ("Ann Lee <https://x.org/ann>; Bo Berg <bo@x.org> and Cy", ["Ann Lee", "Bo Berg", "Cy"]),
+        ("[@ann-lee](https://x.org/ann), @all, @org/team, <bo@x.org>, @", ["ann-lee"]),
+        ("<names of everybody>, Ann <team>", []),
+    ],
+)
+def test_addresses_and_handles_of_deciders(told: str, names: list[str]) -> None:
+    record = read(NYGARD.replace("Date: ", f"Deciders: {told}\nDate: "))
+    assert [one.text for one in record.deciders] == names
+
+
 def test_of_older_madr_the_list_below_the_title_and_the_links_are_read() -> None:
     record = read(OLD_MADR)
     assert (record.status.text, record.status_day) == ("superseded", None), "the date is that of the decision"
