@@ -97,6 +97,22 @@ async def test_on_neo4j_a_record_is_the_same(tmp_path: Path, neo4j_server: Neo4j
         await check(memory, tmp_path / "root")
 
 
+async def test_a_link_goes_and_comes_back(tmp_path: Path) -> None:
+    async with opened(tmp_path / "data") as memory:
+        whole = NEXT.replace("## Decision Outcome", "This ADR supersedes [one](0001-store.md).\n\n## Decision Outcome")
+        found = []
+        await ingest(memory, tmp_path / "root", **{"0001-store": RECORD})
+        for text_of in (whole, NEXT, whole, NEXT):
+            await ingest(memory, tmp_path / "root", **{"0002-two": text_of})
+            now = await stated(memory)
+            found.append({one[:3] for one in now if one[1] == "SUPERSEDES" or one[:2] == ("ADR 1", "HAS_STATUS")})
+            await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
+            assert await stated(memory) == now
+        over = {("ADR 1", "HAS_STATUS", "superseded"), ("ADR 2", "SUPERSEDES", "ADR 1")}
+        held = {("ADR 1", "HAS_STATUS", "accepted")}
+        assert found == [over, held, over, held]
+
+
 async def test_a_record_told_twice_or_read_back_from_the_journal_is_the_same(tmp_path: Path) -> None:
     data = tmp_path / "data"
     async with opened(data) as memory:
