@@ -9,8 +9,11 @@ from tests.neo4j_server import Neo4jAddress
 from tests.storm.dump import differences, dump
 
 from graphiti_pkm.bootstrap import Memory
+from graphiti_pkm.capabilities.remember.tools import WRITING
+from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.queries import FactFilter, Window
 from graphiti_pkm.core.model.records import Fact
+from graphiti_pkm.core.model.requests import AddMemory
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -111,6 +114,19 @@ async def test_a_link_goes_and_comes_back(tmp_path: Path) -> None:
         over = {("ADR 1", "HAS_STATUS", "superseded"), ("ADR 2", "SUPERSEDES", "ADR 1")}
         held = {("ADR 1", "HAS_STATUS", "accepted")}
         assert found == [over, held, over, held]
+
+
+async def test_what_a_note_says_of_a_status_as_well_stays(tmp_path: Path) -> None:
+    async with opened(tmp_path / "data") as memory:
+        whole = NEXT.replace("## Decision Outcome", "This ADR supersedes [one](0001-store.md).\n\n## Decision Outcome")
+        await ingest(memory, tmp_path / "root", **{"0001-store": RECORD, "0002-two": whole})
+        fact = {"source": "ADR 1", "relation": "HAS_STATUS", "value": "superseded", "fact": "ADR 1 is superseded"}
+        request = AddMemory.model_validate({"episode_body": "ADR 1 is superseded.", "facts": [fact]})
+        await memory.services[WRITING].add_memory(LOCAL, request)
+        await ingest(memory, tmp_path / "root", **{"0002-two": NEXT})
+        now = {one[:3] for one in await stated(memory)}
+        assert ("ADR 2", "SUPERSEDES", "ADR 1") not in now
+        assert [one for one in now if one[:2] == ("ADR 1", "HAS_STATUS")] == [("ADR 1", "HAS_STATUS", "superseded")]
 
 
 async def test_a_record_told_twice_or_read_back_from_the_journal_is_the_same(tmp_path: Path) -> None:
