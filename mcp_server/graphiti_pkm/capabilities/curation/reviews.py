@@ -11,17 +11,10 @@ from graphiti_pkm.capabilities.curation.requests import MAX_REASON, ClearFlag, F
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.change_kinds import ReviewChange
 from graphiti_pkm.core.model.curation import FlaggedFilter
 from graphiti_pkm.core.model.queries import Window
-from graphiti_pkm.core.model.records import (
-    Entity,
-    FactChange,
-    Origin,
-    Quality,
-    ReviewChange,
-    WriteIntent,
-    WriteKind,
-)
+from graphiti_pkm.core.model.records import Entity, FactChange, Origin, Quality, WriteIntent, WriteKind
 from graphiti_pkm.core.model.request_checks import check_text
 from graphiti_pkm.core.model.times import iso
 from graphiti_pkm.core.reading.paging import FLAGGED, budget, fit

@@ -12,18 +12,11 @@ from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.history import MOST_EVENTS, is_later_end, open_proposals
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.change_kinds import OTHER_CHANGES, REVIEW_CHANGES, AskedChange, ChangeKind
 from graphiti_pkm.core.model.changes import ChangeFilter
 from graphiti_pkm.core.model.places import Place as EpisodePlace
 from graphiti_pkm.core.model.queries import Window
-from graphiti_pkm.core.model.records import (
-    OTHER_CHANGES,
-    REVIEW_CHANGES,
-    AskedChange,
-    ChangeKind,
-    EntityState,
-    Fact,
-    RecordedChange,
-)
+from graphiti_pkm.core.model.records import EntityState, Fact, RecordedChange
 from graphiti_pkm.core.model.times import check_period, day_bounds, iso, show_time
 from graphiti_pkm.core.reading.excerpts import supporting_sentence
 from graphiti_pkm.core.reading.paging import CHANGES, Key, budget, encode_cursor, fit

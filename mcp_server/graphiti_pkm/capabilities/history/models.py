@@ -3,7 +3,7 @@
 from typing import Literal
 
 from graphiti_pkm.core.model.answers import Answer, FactView, NodeView, Page
-from graphiti_pkm.core.model.records import ChangeKind
+from graphiti_pkm.core.model.change_kinds import ChangeKind
 
 
 class ChangedFactResponse(Answer):

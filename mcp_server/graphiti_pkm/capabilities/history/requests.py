@@ -4,7 +4,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from graphiti_pkm.core.model.records import AskedChange
+from graphiti_pkm.core.model.change_kinds import AskedChange
 from graphiti_pkm.core.model.requests import PER_PAGE, Request, as_list
 from graphiti_pkm.core.reading import paging
 from graphiti_pkm.toolkit.parameters import Before, Cursor, OwnGroups

@@ -25,10 +25,10 @@ from graphiti_pkm.core.identity.mentions import NamedIn
 from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.identity.uuids import resolve_within, unknown
 from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.change_kinds import ChangeKind
 from graphiti_pkm.core.model.names import name_key, normalise_name
 from graphiti_pkm.core.model.queries import EpisodeFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import (
-    ChangeKind,
     Entity,
     Fact,
     FactChange,

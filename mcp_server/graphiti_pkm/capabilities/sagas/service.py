@@ -17,11 +17,11 @@ from graphiti_pkm.core.facts.saga_plan import find_saga
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import ExtractionReceipt
+from graphiti_pkm.core.model.change_kinds import OTHER_CHANGES
 from graphiti_pkm.core.model.changes import ChangeFilter
 from graphiti_pkm.core.model.job_records import ExtractJob
 from graphiti_pkm.core.model.names import display_name
 from graphiti_pkm.core.model.queries import Window
-from graphiti_pkm.core.model.records import OTHER_CHANGES
 from graphiti_pkm.core.model.request_checks import check_text
 from graphiti_pkm.core.ports.extraction import ExtractionQueue
 from graphiti_pkm.core.progress import Progress, no_progress

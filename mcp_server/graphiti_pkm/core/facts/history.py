@@ -4,17 +4,9 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from graphiti_pkm.core.facts.statuses import OUTCOMES, class_of_status, status_of_fact
+from graphiti_pkm.core.model.change_kinds import ChangeKind
 from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS
-from graphiti_pkm.core.model.records import (
-    ChangeKind,
-    Entity,
-    EntityState,
-    Fact,
-    FactChange,
-    Name,
-    PlanOutcome,
-    RecordedChange,
-)
+from graphiti_pkm.core.model.records import Entity, EntityState, Fact, FactChange, Name, PlanOutcome, RecordedChange
 
 MOST_EVENTS = 200
 """How many events of one fact are read; a fact has only a few."""

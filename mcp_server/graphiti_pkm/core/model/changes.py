@@ -2,7 +2,8 @@
 
 from datetime import datetime
 
-from graphiti_pkm.core.model.records import ChangeKind, Record, RecordedChange
+from graphiti_pkm.core.model.change_kinds import ChangeKind
+from graphiti_pkm.core.model.records import Record, RecordedChange
 
 
 class ChangeFilter(Record):

@@ -6,10 +6,11 @@ Graph and journal exchange records with the services. What callers see is define
 from array import array
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 from pydantic import Field
 
+from graphiti_pkm.core.model.change_kinds import REVIEW_CHANGES, ChangeKind
 from graphiti_pkm.core.model.document_records import Document, DocumentTexts, Instance, Section
 from graphiti_pkm.core.model.job_records import ExtractJob, Job
 from graphiti_pkm.core.model.merges import Moved
@@ -24,16 +25,6 @@ Vectors: TypeAlias = "dict[str, array[float]]"
 
 FactKind = Literal["state", "event", "plan", "reading"]
 Change = Literal["changed", "corrected"]
-AskedChange = Literal["added", "retired", "voided", "restored", "dated", "deleted", "proposed", "rejected", "updated"]
-ReviewChange = Literal["flagged", "cleared", "rated", "biased"]
-"""What a librarian or curator said of an entity; ``reason`` begins with the number of a confidence or bias."""
-ChangeKind = Literal[AskedChange, "merged", "unmerged", "split", "migrated", ReviewChange]
-"""Kinds of changes of a fact. ``added`` is derived from the fact and never stored as an event; ``dated``: an unknown
-start became known, or an earlier time at which it held. From ``updated`` on they are changes of an entity; ``merged``:
-of the one that another was merged into, which ``replaced_by`` names; ``split``: of the one that another was split off;
-``migrated``: it came from another group."""
-REVIEW_CHANGES: tuple[ReviewChange, ...] = get_args(ReviewChange)
-OTHER_CHANGES: tuple[ChangeKind, ...] = tuple(kind for kind in get_args(ChangeKind) if kind not in REVIEW_CHANGES)
 EpisodeSource = Literal["text", "message", "json", "fact_triple"]
 
 
