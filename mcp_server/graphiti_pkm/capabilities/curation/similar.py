@@ -15,7 +15,7 @@ from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import unknown
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.names import name_key, search_terms
-from graphiti_pkm.core.model.quality_checks import SIMILAR
+from graphiti_pkm.core.model.quality_checks import SIMILAR, is_settled, with_findings
 from graphiti_pkm.core.model.queries import EntityFilter, Window
 from graphiti_pkm.core.model.records import Entity, Quality, Vector, in_order
 from graphiti_pkm.core.ports.ports import Embedder
@@ -247,12 +247,14 @@ class Similar(Reader):
             for uuid in sorted(there):
                 held = before.get(uuid) or Quality(uuid=uuid, group_id=group)
                 similar = tuple(dict.fromkeys((*held.similar_to, *(one for one in others[uuid] if one in there))))
-                if similar == held.similar_to:
+                if similar == held.similar_to or is_settled(held, "duplicates", similar):
                     continue
-                flag = {} if held.is_flagged else flag_of(SIMILAR, caller, at)
-                if flag:
-                    flagged.add(uuid)
-                changed.append(held.model_copy(update={**flag, "similar_to": similar}))
+                if held.is_flagged:
+                    changed.append(held.model_copy(update={"similar_to": similar}))
+                    continue
+                flagged.add(uuid)
+                new = held.model_copy(update=flag_of(SIMILAR, caller, at))
+                changed.append(with_findings(new, "duplicates", similar))
             if changed:
                 await self._committer.commit(intent_of(changed, group, at), {})
         return flagged

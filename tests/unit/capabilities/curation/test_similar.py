@@ -63,6 +63,17 @@ async def test_a_second_run_writes_nothing_and_changes_no_entity() -> None:
     assert world.graph.tables.entities == before
 
 
+async def test_a_pair_that_was_cleared_is_listed_and_not_flagged_again() -> None:
+    world = CurationWorld()
+    await two_alike(world)
+    await world.flag_similar()
+    for name in ("Postgres DB", "The Postgres DB"):
+        await world.clear(name)
+    again = await world.flag_similar()
+    assert (len(again.pairs), again.newly_flagged) == (1, 0)
+    assert (await world.flagged()).flagged == []
+
+
 async def test_names_alone_do_not_make_a_pair_nor_do_entities_of_other_types() -> None:
     world = CurationWorld()
     await known(
