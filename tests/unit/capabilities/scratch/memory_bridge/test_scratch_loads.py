@@ -144,6 +144,30 @@ async def test_types_narrow_what_fits_and_alone_are_loaded_whole(world: ScratchW
     assert sorted(mentioned.starts) == ["Anna", "Bo"]
 
 
+async def test_three_corrected_causes_are_exactly_the_difference(world: ScratchWorld) -> None:
+    await cause(world, *CHAIN, "churn")
+    before = world.clock.advance(seconds=1)
+    world.clock.advance(days=1)
+    corrected = {
+        ("deploy", "overload"): "bad query",
+        ("outage", "complaints"): "late mail",
+        ("refunds", "churn"): "rude reply",
+    }
+    for (one, other), right in corrected.items():
+        (wrong,) = [fact for fact in world.facts if fact.text == f"{one} causes {other}"]
+        told = {"source": right, "relation": "CAUSES", "target": other, "replaces": wrong.uuid, "change": "corrected"}
+        await world.tell(f"No, {right} causes {other}.", told)
+    world.clock.advance(days=1)
+    for graph, when in (("then", {"known_at": before.isoformat()}), ("now", {})):
+        await load(world, "failover", "complaints", "churn", hops=10, graph=graph, **when)
+    found = await compared(world)
+    assert {(one.source, one.target) for one in found.edges_only_in_graph} == corrected.keys()
+    assert {(one.source, one.target) for one in found.edges_only_in_other} == {
+        (right, other) for (_, other), right in corrected.items()
+    }
+    assert (found.edges_changed, found.cannot_know) == ([], None)
+
+
 async def test_two_dates_of_a_whole_group_compare(world: ScratchWorld) -> None:
     await cause(world, *CHAIN)
     before = world.clock.advance(seconds=1)
