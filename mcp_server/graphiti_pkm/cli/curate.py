@@ -4,8 +4,9 @@ import argparse
 
 from graphiti_pkm.bootstrap import Memory
 from graphiti_pkm.capabilities.curation.capability import CHECKS
-from graphiti_pkm.cli.output import complain
-from graphiti_pkm.cli.staging import group_of, run_on, show
+from graphiti_pkm.cli.opening import run_on
+from graphiti_pkm.cli.output import complain, show
+from graphiti_pkm.cli.staging import group_of
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.settings.loader import Settings
 

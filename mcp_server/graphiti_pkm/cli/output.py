@@ -1,5 +1,6 @@
 """Output of commands: results on stdout, errors and progress on stderr."""
 
+import argparse
 import json
 import logging
 import sys
@@ -7,6 +8,7 @@ import textwrap
 import time
 from collections.abc import Mapping
 
+from graphiti_pkm.core.model.record import Record
 from graphiti_pkm.errors import PkmError
 from graphiti_pkm.server.observability.logging import Level, describe_exception
 
@@ -23,6 +25,14 @@ def say_json(value: Mapping[str, object]) -> None:
     """Print the result as JSON, which loses no letter where the output is not in UTF-8, as in a pipe on Windows."""
     is_utf8 = sys.stdout.encoding.lower().replace("-", "") == "utf8"
     say(json.dumps(value, ensure_ascii=not is_utf8, indent=2, default=str))
+
+
+def show(options: argparse.Namespace, found: Record | dict[str, object], text: str) -> None:
+    """Print the answer, as JSON if that was asked for."""
+    if options.json:
+        say_json(found.model_dump(mode="json") if isinstance(found, Record) else found)
+    else:
+        say(text)
 
 
 def complain(text: str) -> None:

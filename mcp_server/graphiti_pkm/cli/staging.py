@@ -4,8 +4,7 @@ They run as the local user, and read staging and archives because they are named
 """
 
 import argparse
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 
 from graphiti_pkm.bootstrap import Memory
 from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts, SearchNodes
@@ -13,11 +12,9 @@ from graphiti_pkm.capabilities.search.tools import SEARCHING
 from graphiti_pkm.capabilities.staging.migrating import Migration
 from graphiti_pkm.capabilities.staging.models import NotCopied, Side, StateReport
 from graphiti_pkm.capabilities.staging.tools import COMPARING, MIGRATING, SNAPSHOTS
-from graphiti_pkm.cli.directories import require_memory
-from graphiti_pkm.cli.opening import open_without_model
-from graphiti_pkm.cli.output import say, say_json
+from graphiti_pkm.cli.opening import run_on
+from graphiti_pkm.cli.output import say, show
 from graphiti_pkm.core.model.access import LOCAL
-from graphiti_pkm.core.model.record import Record
 from graphiti_pkm.core.model.targets import group_of_target
 from graphiti_pkm.core.model.times import parse_instant
 from graphiti_pkm.core.reading.views import size_in_words
@@ -226,28 +223,9 @@ def search(settings: Settings, options: argparse.Namespace) -> int:
 COMMANDS = {command.__name__: command for command in (snapshot, rollback, migrate, promote, stats, diff, search)}
 
 
-def run_on(settings: Settings, act: Callable[[Memory], Awaitable[int]]) -> int:
-    """Open the memory, without a language model, and act on it. Raises if there is none."""
-    require_memory(settings)
-
-    async def run() -> int:
-        async with open_without_model(settings) as memory:
-            return await act(memory)
-
-    return asyncio.run(run())
-
-
 def _shown(options: argparse.Namespace, report: StateReport) -> int:
     show(options, report, report.message)
     return 0
-
-
-def show(options: argparse.Namespace, found: Record | dict[str, object], text: str) -> None:
-    """Print the answer, as JSON if that was asked for."""
-    if options.json:
-        say_json(found.model_dump(mode="json") if isinstance(found, Record) else found)
-    else:
-        say(text)
 
 
 def _side(group: str, side: Side) -> Sequence[str]:

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from graphiti_pkm.capabilities.curation.merging import BAR
 from graphiti_pkm.capabilities.curation.models import CheckReport, CurateReport, FindingView
 from graphiti_pkm.capabilities.curation.ports import GraphCuration
 from graphiti_pkm.capabilities.curation.reviews import flag_of, intent_of
@@ -26,7 +27,6 @@ _BEFORE_PROMOTION: frozenset[Check] = frozenset({"orphans", "low-confidence", "d
 """Checks that have to find nothing for an entity of staging to be approved."""
 _STALE = timedelta(days=30)
 _NEW = timedelta(days=7)
-_ALIKE = 0.85
 _NEIGHBOURS = 50
 _FEWEST_NEIGHBOURS = 2
 _NEAREST = 5
@@ -178,7 +178,7 @@ class Checks(Reader):
             after = page.keys[-1]
 
     async def _duplicates(self, group: str) -> AsyncIterator[list[_Finding]]:
-        async for pairs in self._similar.of_group(group, _ALIKE):
+        async for pairs in self._similar.of_group(group, BAR):
             yield [
                 _Finding(one, f"{clipped(other.name, _NAME)}, {pair.similarity:.3f}", other.uuid)
                 for pair in pairs

@@ -15,7 +15,7 @@ from graphiti_pkm.core.identity.uuids import resolve_within, unknown
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.job_records import EmbedMissingJob
 from graphiti_pkm.core.model.names import name_key
-from graphiti_pkm.core.model.records import Entity, Fact, Mention, Name, Vectors
+from graphiti_pkm.core.model.records import Entity, Episode, Fact, Mention, Name, Vectors
 from graphiti_pkm.core.ports.graph import RecordKind
 from graphiti_pkm.core.reading.confirmation import confirmation, is_confirmed
 from graphiti_pkm.core.reading.reader import Reader
@@ -162,9 +162,7 @@ class Splitting(Reader):
 
     async def _facts(self, asked: _Asked) -> list[Fact]:
         found = await self._graph.records.get_facts(asked.facts, [asked.group_id])
-        missing = set(asked.facts) - {one.uuid for one in found}
-        if missing:
-            raise unknown("fact", min(missing))
+        _all_there("fact", asked.facts, found)
         for fact in found:
             if asked.entity_uuid not in (fact.source_uuid, fact.target_uuid):
                 raise InvalidInput(f"{fact.uuid} is no fact of it. get_entity_connections lists those that are.")
@@ -172,9 +170,7 @@ class Splitting(Reader):
 
     async def _mentions(self, asked: _Asked) -> list[Mention]:
         found = await self._graph.records.get_episodes(asked.episodes, [asked.group_id])
-        missing = set(asked.episodes) - {one.uuid for one in found}
-        if missing:
-            raise unknown("episode", min(missing))
+        _all_there("episode", asked.episodes, found)
         mentions = await self._stored.mentions_in(asked.entity_uuid, asked.episodes)
         silent = set(asked.episodes) - {one.episode_uuid for one in mentions}
         if silent:
@@ -215,6 +211,12 @@ class Splitting(Reader):
                 "group_id": self._groups.public(split.entity.group_id),
             }
         )
+
+
+def _all_there(kind: RecordKind, asked: Sequence[str], found: Sequence[Fact | Episode]) -> None:
+    """Raises NotFound."""
+    if missing := set(asked) - {one.uuid for one in found}:
+        raise unknown(kind, min(missing))
 
 
 def _conflict() -> ConflictingContent:

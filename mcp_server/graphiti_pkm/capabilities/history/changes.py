@@ -14,7 +14,7 @@ from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.change_kinds import OTHER_CHANGES, REVIEW_CHANGES, AskedChange, ChangeKind
 from graphiti_pkm.core.model.changes import ChangeFilter
-from graphiti_pkm.core.model.places import Place as EpisodePlace
+from graphiti_pkm.core.model.places import Place
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import EntityState, Fact, RecordedChange
 from graphiti_pkm.core.model.times import check_period, day_bounds, iso, show_time
@@ -76,7 +76,7 @@ class Changes(Reader):
             group_ids=groups,
             kinds=sorted(request.kinds or ()),
         )
-        place = Place.of(start.after, len(groups))
+        place = FeedPlace.of(start.after, len(groups))
         now = start.now if place.key else self._context.now()
         written = place.newest or await self._written(groups)  # before the page: what is written now comes later
         wanted = ChangeFilter(
@@ -229,7 +229,7 @@ class Changes(Reader):
         self,
         change: RecordedChange,
         facts: Mapping[str, Fact],
-        notes: Mapping[str, EpisodePlace],
+        notes: Mapping[str, Place],
         words: str | None,
         waiting: set[str],
         caller: Caller,
@@ -257,7 +257,7 @@ class Changes(Reader):
 
 
 @dataclass(frozen=True)
-class Place:
+class FeedPlace:
     """Where a page begins: after which change, and what of each group it is about."""
 
     key: Key | None = None
@@ -268,14 +268,14 @@ class Place:
     """The last write of each group that earlier calls showed."""
 
     @staticmethod
-    def of(values: Key | None, groups: int) -> "Place":
+    def of(values: Key | None, groups: int) -> "FeedPlace":
         """From what a cursor holds: the key with ``newest`` and ``seen``, or ``seen`` alone (``feed_cursor``)."""
         if values is None:
-            return Place()
+            return FeedPlace()
         if len(values) == groups:
-            return Place(seen=_instants(values))
+            return FeedPlace(seen=_instants(values))
         times = _instants(values[_KEY:])
-        return Place(values[:_KEY], times[:groups], times[groups:])
+        return FeedPlace(values[:_KEY], times[:groups], times[groups:])
 
 
 def _of_feed(start: Start) -> Start:

@@ -60,7 +60,6 @@ class DecisionWrites:
         self._context = context
         self._graph = context.graph
         self._persons = persons
-        self._books = books
         self._reader = SnapshotReader(context.graph, books)
 
     async def telling(
@@ -269,10 +268,6 @@ class DecisionWrites:
                 said.setdefault(result.uuid, words)
         decision = next(one.entity.uuid for one in plan.resolved)
         return _placed(intent, own, said, sections, text, decision), plan.vectors
-
-    def forget_names(self, group: str) -> None:
-        """Drop the cached names: some may not have been stored."""
-        self._books.forget(group)
 
 
 def _parsed(telling: Telling, person: str, now: datetime, settings: Settings) -> ParsedRequest:

@@ -197,23 +197,23 @@ class Ingesting:
 
     async def _text(self, document: Document) -> str:
         """The text of a version as the memory has it."""
-        sections = await self._graph.documents.sections(document.uuid, document.group_id, MOST_PARTS)
-        uuids = [section.episode_uuid for section in sections]
-        found: dict[str, str] = {}
-        for place in range(0, len(uuids), _EPISODES):
-            part = await self._graph.records.get_episodes(uuids[place : place + _EPISODES], [document.group_id])
-            found.update((one.uuid, one.content) for one in part)
+        uuids, episodes = await self._sections(document)
+        found = {one.uuid: one.content for one in episodes}
         return document.front + "".join(found.get(uuid, "") for uuid in uuids)
 
     async def _texts(self, document: Document) -> dict[str, str]:
         """The sections of a document by their texts; only the newest bears a text that occurs twice."""
+        _, episodes = await self._sections(document)
+        return {one.content: one.uuid for one in episodes}
+
+    async def _sections(self, document: Document) -> tuple[list[str], list[Episode]]:
+        """The uuids of a document's sections in their order, and their episodes."""
         sections = await self._graph.documents.sections(document.uuid, document.group_id, MOST_PARTS)
-        uuids = [section.episode_uuid for section in sections]
-        found: dict[str, str] = {}
+        uuids, episodes = [section.episode_uuid for section in sections], list[Episode]()
         for place in range(0, len(uuids), _EPISODES):
-            part = await self._graph.records.get_episodes(uuids[place : place + _EPISODES], [document.group_id])
-            found.update((one.content, one.uuid) for one in part)
-        return found
+            part = uuids[place : place + _EPISODES]
+            episodes += await self._graph.records.get_episodes(part, [document.group_id])
+        return uuids, episodes
 
     async def _commit(
         self, caller: Caller, read: _Read, group: str, vectors: Mapping[str, Vector], *, is_read: bool
@@ -254,13 +254,13 @@ class Ingesting:
             plan = await in_thread(_plan, read, document, dict(known.episodes), times, names, vectors)
             job_for = self._persons.account_name(caller)
             intent = plan.added_to(intent)
-            if telling is not None:
-                intent, own = await self._with_decision(intent, telling, caller, read, plan, times, vectors)
-                plan.vectors.update(own)
-            if is_read:
-                jobs = tuple(extract_job({}, one.uuid, job_for) for one in intent.episodes)
-                intent = intent.model_copy(update={"extractions": jobs})
             try:
+                if telling is not None:
+                    intent, own = await self._with_decision(intent, telling, caller, read, plan, times, vectors)
+                    plan.vectors.update(own)
+                if is_read:
+                    jobs = tuple(extract_job({}, one.uuid, job_for) for one in intent.episodes)
+                    intent = intent.model_copy(update={"extractions": jobs})
                 await self._committer.commit(intent, plan.vectors, read.digest)
             except BaseException:
                 self._books.forget(group)  # the cache may contain names that were not stored
@@ -289,11 +289,7 @@ class Ingesting:
             PlacedSection(section.episode_uuid, part.start, part.end, at, section.episode_uuid in new)
             for section, part, at in zip(plan.sections, read.layout.parts, times, strict=True)
         ]
-        try:
-            return await self._decisions.added_to(intent, telling, caller, sections, read.file.text, vectors)
-        except BaseException:
-            self._books.forget(intent.group_id)  # the cache may contain names that were not stored
-            raise
+        return await self._decisions.added_to(intent, telling, caller, sections, read.file.text, vectors)
 
 
 @dataclass(frozen=True)
