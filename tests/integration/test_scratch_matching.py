@@ -54,7 +54,8 @@ async def scratch() -> AsyncIterator[Scratch]:
         ("the authentication service", "AuthService"),
         ("auth servce", "AuthService"),
         ("postgres", "PostgresDB"),
-        ("login", None),
+        ("login", "LoginController"),  # the one label that begins so, to read
+        ("log", None),
         ("the mailer", None),
         ("UserService", None),
     ],
