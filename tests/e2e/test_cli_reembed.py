@@ -148,8 +148,8 @@ async def jobs_done(client: Client) -> None:
 @pytest.mark.parametrize(
     "killed",
     [
-        "while it embeds",
         "while it removes vectors",
+        pytest.param("while it embeds", marks=pytest.mark.storm),
         pytest.param("while the journal loses them", marks=pytest.mark.storm),
     ],
 )

@@ -182,6 +182,7 @@ async def killed(data_dir: Path, when: str, step: str, times: int, *command: str
     assert await process.wait() == -signal.SIGKILL, step
 
 
+@pytest.mark.storm
 async def test_killed_at_each_step_in_turn_it_goes_on_and_loses_nothing(former: Path) -> None:
     before = files(former)
     for step in (
@@ -215,6 +216,7 @@ async def test_servers_that_start_at_once_bring_it_over_once(former: Path, tmp_p
     assert "".join(log.read_text() for log in logs).count("bringing the memory of version 0.1") == 1
 
 
+@pytest.mark.storm
 async def test_nothing_is_changed_while_version_01_runs_and_it_is_brought_over_after_that(former: Path) -> None:
     before = files(former)
     async with over_stdio(former) as client:
@@ -228,6 +230,7 @@ async def test_nothing_is_changed_while_version_01_runs_and_it_is_brought_over_a
         await check(client)
 
 
+@pytest.mark.storm
 async def test_it_waits_for_the_end_of_the_database_of_version_01(former: Path) -> None:
     before = files(former)
     async with over_stdio(former) as client:
@@ -252,7 +255,7 @@ def emptied(file: Path) -> None:
     file.write_bytes(b"")
 
 
-@pytest.mark.parametrize("damage", [cut, beheaded, emptied])
+@pytest.mark.parametrize("damage", [cut, *(pytest.param(one, marks=pytest.mark.storm) for one in (beheaded, emptied))])
 async def test_a_damaged_journal_is_told_nothing_is_changed_and_a_backup_helps(
     former: Path, tmp_path: Path, damage: Callable[[Path], None]
 ) -> None:
@@ -293,6 +296,7 @@ def test_what_version_01_left_in_the_write_ahead_log_is_brought_over(former: Pat
     asyncio.run(checked(former, LATER))
 
 
+@pytest.mark.storm
 def test_what_version_01_stored_between_two_attempts_is_brought_over(former: Path) -> None:
     asyncio.run(killed(former, *HALF_BUILT))
     append(former)
@@ -307,7 +311,7 @@ def finished_and_tidied(former: Path) -> None:
     shutil.rmtree(former / "before-sqlite")
 
 
-@pytest.mark.parametrize("state", [finished, finished_and_tidied])
+@pytest.mark.parametrize("state", [finished, pytest.param(finished_and_tidied, marks=pytest.mark.storm)])
 def test_what_version_01_stored_after_that_is_told_kept_and_found_elsewhere(
     converted: Path, tmp_path: Path, state: Callable[[Path], None]
 ) -> None:
@@ -317,6 +321,7 @@ def test_what_version_01_stored_after_that_is_told_kept_and_found_elsewhere(
     asyncio.run(checked(converted))
 
 
+@pytest.mark.storm
 def test_what_version_01_stored_when_only_its_files_had_to_be_set_aside_is_told(former: Path, tmp_path: Path) -> None:
     asyncio.run(killed(former, *BUILT))
     append(former)
@@ -361,6 +366,7 @@ async def _opened(journal: SqliteJournal) -> None:
     await journal.close()
 
 
+@pytest.mark.storm
 def test_vectors_whose_model_was_being_changed_take_no_episode_along(former: Path) -> None:
     async def begin() -> None:
         journal = SqliteJournal(former)
@@ -396,6 +402,7 @@ def of_a_server(tmp_path: Path) -> Path:
     return data_dir
 
 
+@pytest.mark.storm
 def test_the_journal_of_a_database_server_is_refused_without_it_and_brought_over_as_told(of_a_server: Path) -> None:
     code, message = asyncio.run(refusal(of_a_server))
     assert (code, "neo4j_uri" in message) == ("configuration", True)
@@ -418,6 +425,7 @@ def test_an_embedded_memory_is_refused_on_neo4j_before_it_is_asked(converted: Pa
     asyncio.run(checked(converted))
 
 
+@pytest.mark.storm
 async def test_a_memory_of_version_01_is_brought_to_neo4j_as_told(former: Path, neo4j_server: Neo4jAddress) -> None:
     empty(neo4j_server)
     neo4j: dict[str, Any] = {

@@ -87,6 +87,7 @@ STEPS = [
 ]
 
 
+@pytest.mark.storm
 async def test_a_running_server_finishes_a_killed_rebuild_at_its_next_call(place: Place) -> None:
     async with over_stdio(**place) as client:
         for number in range(NOTES):

@@ -127,6 +127,7 @@ def test_several_workers_are_refused_with_what_to_do(tmp_path: Path) -> None:
     assert "--workers 1" in told.stderr
 
 
+@pytest.mark.storm
 async def test_a_damaged_journal_is_replaced_once_no_server_has_it_open(tmp_path: Path) -> None:
     data_dir, backup = tmp_path / "data", tmp_path / "backup"
     await remember(data_dir, "Ines leads Heron.")
@@ -164,7 +165,7 @@ async def test_neo4j_works_from_there(neo4j_server: Neo4jAddress, tmp_path: Path
     [
         ("tests/contracts/test_locks.py", "flock"),
         ("tests/integration/test_partial_files.py", "killed or left"),
-        ("tests/integration/test_signing_key.py", "not falkor and not neo4j"),
+        pytest.param("tests/integration/test_signing_key.py", "not falkor and not neo4j", marks=pytest.mark.storm),
     ],
 )
 def test_what_locks_and_files_promise_holds(file: str, chosen: str, tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ LAST = (
 """They take out what others need."""
 WHOLE = {"alike"}
 """The kinds of text with which every tool is called; the others share the tools out."""
-STORM = {"marks", "quotes"}
+STORM = {"blanks", "marks", "quotes"}
 """The kinds that run with the storm tests; the others run at every change."""
 NO_MODEL = {"summarize_saga", "build_communities"}
 """They ask a model, and none is configured."""
