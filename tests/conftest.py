@@ -51,10 +51,14 @@ def tier_of(item: pytest.Item) -> str:
     """The tier of a test, by its folder, the fixtures it asks for and its parameters."""
     if item.get_closest_marker("storm") is not None or _is_in(item.path, STORM):
         return "storm"
+    return "quick" if _is_in(item.path, QUICK) and not _asks_for_a_server(item) else "full"
+
+
+def _asks_for_a_server(item: pytest.Item) -> bool:
     asked = set(getattr(item, "fixturenames", ()))
     if _is_in(item.path, WITH_DATABASE_PARAMETERS) and (callspec := getattr(item, "callspec", None)):
         asked |= {value for value in callspec.params.values() if isinstance(value, str)}
-    return "quick" if _is_in(item.path, QUICK) and not asked & SERVERS else "full"
+    return bool(asked & SERVERS)
 
 
 def _is_in(path: Path, places: tuple[str, ...]) -> bool:
@@ -73,10 +77,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks each test with its tier, before ``-m`` selects, and puts first the folders whose files take long.
 
-    What is left for the end is then small enough to be shared out evenly.
+    What is left for the end is then small enough to be shared out evenly. Tests of one file run in one process, and
+    those on the Neo4j of a run all in the same: a new server plans each query anew, which takes longer than the tests.
     """
     for item in items:
         item.add_marker(tier_of(item))
+        item.add_marker(pytest.mark.xdist_group("neo4j" if _asks_for_a_server(item) else str(item.path)))
     folders = ["e2e", "integration", "temporal", "acceptance", "contracts", "protocol"]
     root = Path(__file__).parent
     items.sort(key=lambda item: next((i for i, one in enumerate(folders) if item.path.is_relative_to(root / one)), 9))

@@ -40,8 +40,13 @@ JAVA = [
     *("--add-opens=java.base/sun.nio.ch=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED"),
     *("-Dio.netty.tryReflectionSetAccessible=true", "-Dlog4j2.disable.jmx=true"),
 ]
-# Most of a short run is the start, which is twice as quick without the optimising compiler.
-QUICK_START = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+# Most of a short run is the start, which is twice as quick without the optimising compiler. Classes need no check.
+QUICK_START = [
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+UnlockDiagnosticVMOptions",
+    "-XX:-BytecodeVerificationRemote",
+]
 
 
 NO_NEO4J = "tests on Neo4j need a JDK (17+) and Maven, or a server in NEO4J_URI"
