@@ -31,6 +31,7 @@ from tests.fakes import FakeClock
 from graphiti_pkm.core.model.job_records import BackLinkJob
 from graphiti_pkm.core.model.records import Deletions, WriteIntent, WriteKind
 from graphiti_pkm.errors import ConfigurationError, ConflictingContent, DamagedStore, NewerSchema, WriteFailed
+from graphiti_pkm.storage.journal.connection import MEMORY, JournalFile
 from graphiti_pkm.storage.journal.schema import MIGRATIONS
 from graphiti_pkm.storage.journal.store import SqliteJournal
 
@@ -417,3 +418,19 @@ async def test_a_newer_file_is_refused_naming_both_versions(tmp_path: Path) -> N
     with pytest.raises(NewerSchema, match="version 99"):
         await journal.counts()
     await journal.close()
+
+
+async def test_what_undoes_a_statement_is_in_memory_unless_the_write_may_touch_every_page(tmp_path: Path) -> None:
+    """In a file it would be ten times as much as the write stores; in memory, that of a whole group may not fit."""
+    journal = SqliteJournal(tmp_path, file=JournalFile(tmp_path, name=MEMORY))
+    stores: list[object] = []
+
+    def effect(connection: sqlite3.Connection) -> None:
+        stores.append(connection.execute("PRAGMA temp_store").fetchone()[0])
+
+    for deletions in (Deletions(), Deletions(groups=(GROUP,)), Deletions()):
+        intent = an_intent(episodes=[an_episode()]).model_copy(update={"deletions": deletions})
+        await journal.append(intent, {}, "", {}, effect)
+    await journal.close()
+    in_file, in_memory = 1, 2
+    assert stores == [in_memory, in_file, in_memory]

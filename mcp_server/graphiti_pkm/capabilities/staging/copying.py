@@ -33,8 +33,13 @@ from graphiti_pkm.storage.commit import Committer
 
 _T = TypeVar("_T")
 
-PAGE = 100
+PAGE = 500
+"""Records read at once, and entities or facts of one write: each write waits for the disk and merges indexes."""
+_ROWS = 20
+"""Few: one write of the journal may have thousands of records."""
 _EPISODES = 20
+"""Of one write: each may have thousands of passages."""
+_HOLDING = 100
 _ALIASES = 100
 _MENTIONED = 10_000
 _PASSAGES = 25_000
@@ -96,8 +101,9 @@ class Copying:
         self.entities: dict[str, str] = {}
         """By the uuid there: the uuid here; as the others."""
         self.episodes: dict[str, str] = {}
-        self.facts: dict[str, str] = {}
-        self._earlier: dict[str, str] = {}
+        self._elsewhere: dict[str, str] = {}
+        """Those records there that are here under a uuid that is not made from theirs: they were joined. What was
+        copied is not kept here, since there may be more facts than fit into memory."""
         self._joined: set[str] = set()
         """Entities of the target that were there already, with facts of their own."""
         self.copied, self.known, self.joined = Counts(), Counts(), Counts()
@@ -113,10 +119,18 @@ class Copying:
         """Read what earlier runs copied, and whether anything is evidence in the source."""
         self._has_evidence = await self._context.journal.last_write(self.source, WriteKind.ADD_EVIDENCE) is not None
         seq = 0
-        while rows := await self._context.journal.group_rows(self.target, seq, PAGE):
+        while rows := await self._context.journal.group_rows(self.target, seq, _ROWS):
             for row in rows:
-                self._earlier.update((one.origin_uuid, one.uuid) for one in row.intent.copies)
+                self._keep(row.intent.copies)
             seq = rows[-1].seq
+
+    def _keep(self, copies: Sequence[Copied]) -> None:
+        """Remember those that the uuid there does not tell."""
+        for one in copies:
+            if one.uuid == self._renaming.uuid(one.origin_uuid):
+                self._elsewhere.pop(one.origin_uuid, None)
+            else:
+                self._elsewhere[one.origin_uuid] = one.uuid
 
     # Entities
 
@@ -161,6 +175,7 @@ class Copying:
                     fields = {"key": key, "group_id": self.target, "entity_uuid": uuid}
                     is_alias = name.is_alias or uuid in self._joined
                     added.append(name.model_copy(update={**fields, "is_alias": is_alias}))
+        self._keep(copies)
         if copies or added:
             await self._write_entities(new, added, copies)
         for uuid in (one.uuid for one in entities if self._has_evidence and one.uuid in self.entities):
@@ -247,7 +262,7 @@ class Copying:
         for some in _in_parts(episodes, _EPISODES):
             uuids = [one.uuid for one in some]
             here = await self._here("episode", uuids)
-            self._documents.update(one.uuid for one in await self._graph.documents.holding(uuids, [self.source], PAGE))
+            self._documents.update(one.uuid for one in await self._graph.documents.holding(uuids, [self.source], _HOLDING))
             sagas = await self._graph.sagas.sagas_of_episodes(uuids, [self.source], [])
             self._sagas.update(one.saga.uuid for one in sagas)
             self.known.episodes += len(here)
@@ -312,8 +327,11 @@ class Copying:
 
     # Facts
 
-    async def copy_facts(self, facts: Sequence[Fact]) -> None:
-        """Copy some whose ends were copied; what was corrected never held, and stays."""
+    async def copy_facts(self, facts: Sequence[Fact]) -> list[tuple[str, str]]:
+        """Copy some whose ends were copied; what was corrected never held, and stays.
+
+        Returns the uuids there and here.
+        """
         ready = []
         for fact in facts:
             if fact.voided:
@@ -323,51 +341,60 @@ class Copying:
                 ready.append(fact)
             else:
                 self.left.add(fact.text)
-        for some in _in_parts(ready, PAGE):
-            await self._copy_ready(some)
+        pairs = [pair for some in _in_parts(ready, PAGE) for pair in await self._copy_ready(some)]
+        return pairs
 
-    async def _copy_ready(self, facts: Sequence[Fact]) -> None:
+    async def _copy_ready(self, facts: Sequence[Fact]) -> list[tuple[str, str]]:
         here = await self._here("fact", [one.uuid for one in facts])
         self.known.facts += len(here)
-        self.facts |= here
         pending = [one for one in facts if one.uuid not in here]
-        ends = [(self.entities[one.source_uuid], self.entities[one.target_uuid]) for one in pending]
-        between = await self._graph.facts.facts_between(self.target, ends, _FACTS_OF_PAIR) if pending else []
+        between = await self._facts_between(pending)
         new: list[Fact] = []
         updates: dict[str, FactUpdate] = {}
         copies: list[Copied] = []
-        for fact, there in zip(pending, between, strict=True):
-            same = next((one for one in there if _says(one) == _says(fact)), None)
+        for fact in pending:
+            same = next((one for one in between.get(self._ends(fact), ()) if _says(one) == _says(fact)), None)
             if same is None:
                 self.copied.facts += 1
                 new.append(fact)
-                self.facts[fact.uuid] = self._renaming.uuid(fact.uuid)
+                here[fact.uuid] = self._renaming.uuid(fact.uuid)
             else:
                 self.joined.facts += 1
-                self.facts[fact.uuid] = same.uuid
+                here[fact.uuid] = same.uuid
                 told = updates[same.uuid].episodes if same.uuid in updates else same.episodes
                 more = [self.episodes[one] for one in fact.episodes if one in self.episodes]
                 updates[same.uuid] = _with_episodes(same, tuple(dict.fromkeys((*told, *more))))
-            copies.append(Copied(uuid=self.facts[fact.uuid], origin_uuid=fact.uuid))
+            copies.append(Copied(uuid=here[fact.uuid], origin_uuid=fact.uuid))
+        self._keep(copies)
         await self._report_conflicts(new)
-        if not copies:
-            return
-        intent = await self._intent(copies)
-        made = tuple(self._fact(one, intent) for one in new)
-        intent = intent.model_copy(update={"facts": made, "fact_updates": tuple(updates.values())})
-        await self._commit(intent, {one.uuid: self.facts[one.uuid] for one in new})
+        if copies:
+            intent = await self._intent(copies)
+            made = tuple(self._fact(one, here[one.uuid], intent) for one in new)
+            intent = intent.model_copy(update={"facts": made, "fact_updates": tuple(updates.values())})
+            await self._commit(intent, {one.uuid: here[one.uuid] for one in new})
+        return [(one.uuid, here[one.uuid]) for one in facts]
 
-    def _fact(self, fact: Fact, intent: WriteIntent) -> Fact:
+    def _ends(self, fact: Fact) -> tuple[str, str]:
+        return self.entities[fact.source_uuid], self.entities[fact.target_uuid]
+
+    async def _facts_between(self, facts: Sequence[Fact]) -> dict[tuple[str, str], list[Fact]]:
+        """What the target states between the same ends. An entity that has just come has no facts of its own."""
+        ends = list(dict.fromkeys(pair for pair in map(self._ends, facts) if self._joined.issuperset(pair)))
+        if not ends:
+            return {}
+        found = await self._graph.facts.facts_between(self.target, ends, _FACTS_OF_PAIR)
+        return dict(zip(ends, found, strict=True))
+
+    def _fact(self, fact: Fact, uuid: str, intent: WriteIntent) -> Fact:
         """The fact as the target learns it now: how it holds in the world, without the history of the record."""
         told = tuple(self.episodes[one] for one in fact.episodes if one in self.episodes)
         quoted = self.episodes.get(fact.quote_episode_uuid or "")
         attributes = dict(fact.attributes)
         if fact.cause_uuid is not None:
-            cause = self.entities.get(fact.cause_uuid) or self.facts.get(fact.cause_uuid)
-            attributes[BECAUSE_OF] = cause or self._renaming.uuid(fact.cause_uuid)
+            attributes[BECAUSE_OF] = self.entities.get(fact.cause_uuid) or self.copy_of(fact.cause_uuid)
         return fact.model_copy(
             update={
-                "uuid": self.facts[fact.uuid],
+                "uuid": uuid,
                 **self._place(intent),
                 "source_uuid": self.entities[fact.source_uuid],
                 "target_uuid": self.entities[fact.target_uuid],
@@ -442,7 +469,7 @@ class Copying:
 
     def copy_of(self, uuid: str) -> str:
         """What a record there is here, or would be."""
-        return self._earlier.get(uuid) or self._renaming.uuid(uuid)
+        return self._elsewhere.get(uuid) or self._renaming.uuid(uuid)
 
     async def _here(self, kind: str, uuids: Sequence[str]) -> dict[str, str]:
         """Of records there, those that an earlier run copied and that are still here."""

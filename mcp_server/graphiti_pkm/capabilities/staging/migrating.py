@@ -1,7 +1,6 @@
 """``migrate`` and ``promote``: records of one group come into another; a move empties the source only at the end."""
 
 import contextlib
-import hashlib
 from collections.abc import AsyncIterator, Sequence
 from uuid import uuid4
 
@@ -13,6 +12,7 @@ from graphiti_pkm.capabilities.staging.comparing import GroupComparing
 from graphiti_pkm.capabilities.staging.copying import PAGE, Copying, Counts, facts_of
 from graphiti_pkm.capabilities.staging.models import ApprovedEntity, MigrationReport, PromoteResponse
 from graphiti_pkm.capabilities.staging.requests import Promote
+from graphiti_pkm.capabilities.staging.verifying import Verifying
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.history import change_of
 from graphiti_pkm.core.identity.groups import Groups
@@ -24,7 +24,7 @@ from graphiti_pkm.core.model.record import Record
 from graphiti_pkm.core.model.records import Deletions, Entity, Episode, Fact, WriteIntent, WriteKind
 from graphiti_pkm.core.model.targets import group_of_target
 from graphiti_pkm.core.reading.views import clipped, size_in_words
-from graphiti_pkm.errors import DamagedStore, InvalidInput, NotFound, PermissionDenied, PkmError
+from graphiti_pkm.errors import InvalidInput, NotFound, PermissionDenied, PkmError
 from graphiti_pkm.storage.commit import Committer
 
 _LISTED = 200
@@ -93,11 +93,10 @@ class Migrating:
                 await self._committer.catch_up(group)
             chosen = await self._chosen(groups[0], wanted)
             copying = Copying(self._context, self._committer, self._stored, groups, caller, writes=wanted.writes)
-            verified, removed, kept = None, Counts(), 0
+            verifying = Verifying(self._graph, groups, compares=wanted.writes)
+            removed, kept = Counts(), 0
             try:
-                await self._copy(copying, wanted, chosen, caller)
-                if wanted.writes:
-                    verified = await self._verify(copying)
+                await self._copy(copying, verifying, wanted, chosen, caller)
             except PkmError as error:
                 raise type(error)(
                     f"{error.message} Nothing was removed from {wanted.source}; what was copied stays in "
@@ -105,13 +104,13 @@ class Migrating:
                 ) from error
             if wanted.moves and wanted.writes:
                 try:
-                    removed, kept = await self._remove(copying, caller)
+                    removed, kept = await self._remove(copying, wanted, caller)
                 except PkmError as error:
                     raise type(error)(
                         f"{error.message} Everything is in {wanted.target}, and {wanted.source} still holds a part of "
                         "it. Repeat the command to go on."
                     ) from error
-        return _report(wanted, copying, removed, kept, verified)
+        return _report(wanted, copying, removed, kept, verifying.digest)
 
     async def promote(self, caller: Caller, request: Promote) -> PromoteResponse:
         """Take some entities over from staging, as the command does. Raises as ``migrate``."""
@@ -222,7 +221,15 @@ class Migrating:
 
     # Copying
 
-    async def _copy(self, copying: Copying, wanted: Migration, chosen: Sequence[str] | None, caller: Caller) -> None:
+    async def _copy(
+        self,
+        copying: Copying,
+        verifying: Verifying,
+        wanted: Migration,
+        chosen: Sequence[str] | None,
+        caller: Caller,
+    ) -> None:
+        """Copy, and compare what is there then. Facts are compared page by page: no list of all of them is kept."""
         await copying.begin()
         async for page in self._pages(copying.source, chosen):
             entities = await self._good(copying, page, caller) if wanted.is_checked else page
@@ -230,13 +237,15 @@ class Migrating:
                 await copying.copy_entities(entities)
         if wanted.has_episodes:
             await self._copy_episodes(copying, wanted, chosen)
+        await verifying.entities(list(copying.entities.items()))
+        await verifying.episodes(list(copying.episodes.items()))
         if wanted.has_facts:
             seen: set[str] = set()
             async for facts in self._fact_pages(copying, chosen):
                 new = [one for one in facts if one.uuid not in seen]
                 if chosen is not None:  # a fact of two chosen entities is on the pages of both
                     seen.update(one.uuid for one in new)
-                await copying.copy_facts(new)
+                await verifying.facts(await copying.copy_facts(new))
 
     async def _copy_episodes(self, copying: Copying, wanted: Migration, chosen: Sequence[str] | None) -> None:
         if chosen is None and not wanted.is_checked:
@@ -261,49 +270,16 @@ class Migrating:
             async for page in copying.facts_of(uuid):
                 yield page
 
-    # Comparing and removing
+    # Removing
 
-    async def _verify(self, copying: Copying) -> str:
-        """Compare what was copied with what it was copied from; returns the digest of both. Raises DamagedStore."""
-        digests = (hashlib.sha256(), hashlib.sha256())
-        groups = (copying.source, copying.target)
-        records = self._graph.records
-        for kind, mapping in (
-            ("entities", copying.entities),
-            ("episodes", copying.episodes),
-            ("facts", copying.facts),
-        ):
-            pairs = list(mapping.items())
-            for start in range(0, len(pairs), PAGE):
-                some = pairs[start : start + PAGE]
-                for side, (digest, group) in enumerate(zip(digests, groups, strict=True)):
-                    uuids = [pair[side] for pair in some]
-                    said: dict[str, tuple[object, ...]]
-                    if kind == "entities":
-                        there = {one.uuid for one in await records.get_entities(uuids, [group])}
-                        said = {uuid: (uuid in there,) for uuid in uuids}
-                    elif kind == "episodes":
-                        said = {one.uuid: _told(one) for one in await records.get_episodes(uuids, [group])}
-                    else:
-                        said = {one.uuid: _stated(one) for one in await records.get_facts(uuids, [group])}
-                    digest.update(repr([said.get(uuid) for uuid in uuids]).encode(errors="surrogatepass"))
-        if digests[0].digest() != digests[1].digest():
-            raise DamagedStore("After the copy, the two groups differ; words may have been forgotten in one of them.")
-        return digests[0].hexdigest()
-
-    async def _remove(self, copying: Copying, caller: Caller) -> tuple[Counts, int]:
+    async def _remove(self, copying: Copying, wanted: Migration, caller: Caller) -> tuple[Counts, int]:
         """Remove from the source what is in the target and nothing that stays needs; facts, episodes, entities."""
         removed, kept = Counts(), 0
-        groups = [copying.source]
-        facts = list(copying.facts)
-        for uuid in copying.entities:  # corrected facts are history of what goes
-            async for page in copying.facts_of(uuid):
-                facts += [one.uuid for one in page if one.voided and _is_within(one, copying)]
-        facts = list(dict.fromkeys(facts))
-        for some in _parts(facts):
-            there = await self._graph.records.get_facts(some, groups)
-            removed.facts += len(there)
-            await self._commit_removal(copying, caller, facts=there)
+        async for page in self._fact_pages(copying, list(copying.entities) if wanted.concepts else None):
+            within = [one for one in page if _is_within(one, copying)]
+            gone = [one for one in within if wanted.has_facts or one.voided]  # corrected facts are history of what goes
+            removed.facts += len(gone)
+            await self._commit_removal(copying, caller, facts=gone)
         for some in _parts(list(copying.episodes)):
             ready = [one for one in some if await self._is_free(copying, one)]
             kept += len(some) - len(ready)
@@ -366,14 +342,6 @@ def _is_within(fact: Fact, copying: Copying) -> bool:
 
 def _parts(uuids: Sequence[str]) -> list[list[str]]:
     return [list(uuids[start : start + PAGE]) for start in range(0, len(uuids), PAGE)]
-
-
-def _told(episode: Episode) -> tuple[object, ...]:
-    return (episode.name, episode.content, episode.source, episode.valid_at, episode.confidential)
-
-
-def _stated(fact: Fact) -> tuple[object, ...]:
-    return (fact.relation, fact.kind, fact.measure, fact.value, fact.unit)
 
 
 def _report(wanted: Migration, copying: Copying, removed: Counts, kept: int, verified: str | None) -> MigrationReport:

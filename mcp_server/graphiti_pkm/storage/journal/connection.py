@@ -25,6 +25,8 @@ _CHECKED_AT_OPEN = 64 * 2**20
 
 _LOOKED_THROUGH = 512 * 2**20
 _LOOK_AGAIN_SECONDS = 600.0
+_WRITTEN_KIBIBYTES = 16_000
+"""Of pages that a connection keeps which writes to the graph as well."""
 _COARSE_NANOSECONDS = 50_000_000
 """Two changes of a file within this time may have the same timestamp."""
 
@@ -108,6 +110,11 @@ class JournalFile:
                     _keep_temporary_files(connection, self.data_dir)
                 _use_write_ahead_log(connection)
                 connection.execute(f"PRAGMA synchronous = {synchronous}")
+                if self._holds_graph and synchronous == "FULL":
+                    # Pages of a large write that do not fit are written to the log and read back several times.
+                    connection.execute(f"PRAGMA cache_size = -{_WRITTEN_KIBIBYTES}")
+                    # What undoes a single statement would be written to a file, ten times as much as is stored.
+                    connection.execute("PRAGMA temp_store = MEMORY")
                 connection.execute("PRAGMA fullfsync = ON")  # macOS only: else the drive may keep it in its cache
                 if ended_badly and self.path.stat().st_size <= _CHECKED_AT_OPEN:
                     check(connection)
@@ -293,6 +300,17 @@ def connect(path: Path, *, any_thread: bool = False) -> sqlite3.Connection:
     connection.execute("PRAGMA secure_delete = ON")
     connection.execute("PRAGMA foreign_keys = ON")
     return connection
+
+
+@contextlib.contextmanager
+def large_statements(connection: sqlite3.Connection) -> Iterator[None]:
+    """Within it, what undoes a statement is kept in a file: one that removes a group may touch every page."""
+    (before,) = connection.execute("PRAGMA temp_store").fetchone()
+    connection.execute("PRAGMA temp_store = FILE")
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA temp_store = {int(before)}")
 
 
 def check(connection: sqlite3.Connection, *, thorough: bool = False) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -29,7 +30,7 @@ from graphiti_pkm.storage.journal import (
     saved_graphs,
     usage,
 )
-from graphiti_pkm.storage.journal.connection import Connection, JournalFile, Look, check, plain_errors
+from graphiti_pkm.storage.journal.connection import Connection, JournalFile, Look, check, large_statements, plain_errors
 from graphiti_pkm.storage.journal.queue import SqliteExtractionQueue
 from graphiti_pkm.storage.journal.room import last_write
 from graphiti_pkm.storage.journal.rows import Row
@@ -109,7 +110,7 @@ class SqliteJournal:
         def work(connection: sqlite3.Connection) -> int:
             at = self._steady.seconds(connection)
             encoded = rows.encode(intent, vectors, answer)
-            with transaction(connection):
+            with large_statements(connection) if intent.deletions.groups else nullcontext(), transaction(connection):
                 # A newer version may have migrated the file while this process has it open.
                 refuse_newer(connection, "The journal", self._migrations)
                 rebuilds.refuse(connection)
@@ -328,7 +329,12 @@ class SqliteJournal:
             await self._durable.disconnect()
             await self._quick.disconnect()
             return await asyncio.to_thread(copies.replace_damaged, self._file, path, rebuild, self._now().timestamp())
-        return await self._durable.run(lambda c: copies.restore(c, path, self._file.data_dir, rebuild))
+
+        def work(connection: sqlite3.Connection) -> int:
+            with large_statements(connection):
+                return copies.restore(connection, path, self._file.data_dir, rebuild)
+
+        return await self._durable.run(work)
 
     async def rebuild_in_progress(self) -> RebuildInProgress | None:
         state = self._file.state()

@@ -1,16 +1,27 @@
 """Copies and moves between groups: once, whole, verified before anything goes, and only where a token may write."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.builders import a_document, a_passage, a_write, an_episode, an_instance, at
+from tests.builders import (
+    a_document,
+    a_fact,
+    a_name,
+    a_passage,
+    a_write,
+    an_entity,
+    an_episode,
+    an_instance,
+    at,
+)
 from tests.worlds.staging_world import StagingWorld
 
 from graphiti_pkm.capabilities.curation.requests import ClearFlag, FlagForReview, SetConfidence
 from graphiti_pkm.capabilities.history.requests import RetireFact, UpdateEntity, WhatChanged
 from graphiti_pkm.capabilities.staging.requests import Promote
 from graphiti_pkm.core.model.access import LOCAL, Caller
-from graphiti_pkm.core.model.records import Entity, WriteKind
+from graphiti_pkm.core.model.records import BECAUSE_OF, Entity, Fact, WriteKind
 from graphiti_pkm.errors import DamagedStore, InvalidInput, NotAllowed, PermissionDenied, Unavailable
 from graphiti_pkm.storage.commit import Committer
 
@@ -55,6 +66,42 @@ async def test_everything_comes_over_once_and_joins_what_is_there(world: Staging
     assert world.state(STAGING) == staging
     names = [one.name for one in world.graph.tables.entities.values() if one.group_id == "default"]
     assert sorted(names) == ["Anna", "Ben", "Chess", "Eva", "Rome", "Tom"]
+
+
+async def test_many_facts_come_in_few_writes_and_what_has_just_come_is_asked_for_nothing(
+    world: StagingWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each write waits for the disk; a question for each fact would be most of the time that a copy takes."""
+    ada, bob = (an_entity(name, group_id=STAGING) for name in ("Ada", "Bob"))
+    facts = [a_fact(ada, bob, f"SAID_{i}", group_id=STAGING) for i in range(499)]
+    await world.graph.writer.apply(a_write(ada, bob, a_name(ada), a_name(bob), *facts), {})
+    asked: list[int] = []
+    between = world.graph.facts.facts_between
+
+    async def counted(group: str, pairs: Sequence[tuple[str, str]], limit: int) -> list[list[Fact]]:
+        asked.append(len(pairs))
+        return await between(group, pairs, limit)
+
+    monkeypatch.setattr(world.graph.facts, "facts_between", counted)
+    before = len(world.journal.table)
+    done = await world.migrate("Ada", "Bob")
+    assert (done.copied.facts, len(world.journal.table) - before, asked) == (499, 2, [])
+    again = await world.migrate("Ada", "Bob")
+    assert (again.known.facts, len(world.journal.table) - before, asked) == (499, 2, [])
+
+
+async def test_what_one_copy_joins_another_finds(world: StagingWorld) -> None:
+    """A fact that the target stated already has a uuid there that cannot be told from that of the source."""
+    (there,) = [one for one in world.facts if (one.relation, one.group_id) == ("LIVES_IN", STAGING)]
+    (here,) = [one for one in world.facts if (one.relation, one.group_id) == ("LIVES_IN", "default")]
+    because = {BECAUSE_OF: there.uuid}
+    ben, chess = entity(world, "Ben", STAGING), entity(world, "Chess", STAGING)
+    likes = a_fact(ben, chess, "PLAYS", group_id=STAGING, attributes=because)
+    await world.migrate()
+    await world.graph.writer.apply(a_write(likes), {})
+    done = await world.migrate()
+    (copy,) = [one for one in world.facts if (one.relation, one.group_id) == ("PLAYS", "default")]
+    assert (done.known.facts, done.copied.facts, copy.cause_uuid) == (4, 1, here.uuid)
 
 
 async def test_a_second_run_finds_nothing_to_do(world: StagingWorld) -> None:

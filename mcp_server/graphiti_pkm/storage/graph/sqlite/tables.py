@@ -3,6 +3,7 @@
 import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 
 from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.storage.graph.queries.search import (
@@ -20,6 +21,20 @@ SOURCE = "source"
 """The part of an episode's words that describes where it comes from."""
 
 
+@cache
+def _upserting(table: str, columns: tuple[str, ...], kept: tuple[tuple[str, str], ...]) -> str:
+    """The statement, which takes longer to put together than SQLite takes to find it among those it knows."""
+    combined = dict(kept)
+    names = ", ".join(f'"{column}"' for column in columns)
+    updates = ", ".join(
+        f'"{column}" = {combined.get(column, f"""excluded."{column}" """)}' for column in columns if column != "uuid"
+    )
+    return (
+        f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(columns))}) "
+        f"ON CONFLICT (uuid) DO UPDATE SET {updates}"
+    )
+
+
 class Tables:
     """Rows with their words and vectors."""
 
@@ -34,15 +49,7 @@ class Tables:
     def upsert(self, table: str, row: dict[str, object], **kept: str) -> None:
         """Insert the row, or give the one with its uuid these values; ``kept``: columns that are combined instead."""
         values.checked_row(list(row.values()))
-        columns = ", ".join(f'"{column}"' for column in row)
-        updates = ", ".join(
-            f'"{column}" = {kept.get(column, f"""excluded."{column}" """)}' for column in row if column != "uuid"
-        )
-        self.db.execute(
-            f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * len(row))}) "
-            f"ON CONFLICT (uuid) DO UPDATE SET {updates}",
-            list(row.values()),
-        )
+        self.db.execute(_upserting(table, tuple(row), tuple(kept.items())), list(row.values()))
 
     def set_fact_episodes(self, fact_uuid: str, episode_uuids: Sequence[str]) -> None:
         """Set the episodes that support the fact, in this order."""
