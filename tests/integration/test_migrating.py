@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.integration import test_documents as documents
 from tests.integration.test_snapshots import Place, begin, facts_of, place, tell, without_jobs
 from tests.storm.dump import differences, dump
 
@@ -11,11 +12,15 @@ from graphiti_pkm.capabilities.curation.requests import ListFlagged
 from graphiti_pkm.capabilities.curation.tools import REVIEWS
 from graphiti_pkm.capabilities.projects.requests import GetProjectMemories, ListProjects, SearchEntriesSemantic
 from graphiti_pkm.capabilities.projects.tools import ENTRY_SEARCH, MEMORIES, PROJECTS
+from graphiti_pkm.capabilities.remember.tools import WRITING
 from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts, SearchNodes
 from graphiti_pkm.capabilities.search.tools import SEARCHING
 from graphiti_pkm.capabilities.staging.migrating import Migration
+from graphiti_pkm.capabilities.staging.models import Attached
 from graphiti_pkm.capabilities.staging.tools import COMPARING, MIGRATING
+from graphiti_pkm.core.facts.saga_plan import find_saga
 from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.settings.loader import Settings
 
 pytestmark = pytest.mark.timeout(180)
@@ -74,6 +79,50 @@ async def _is_found(memory: Memory) -> None:
     assert [one.name for one in flagged.flagged] == ["Anna"]
 
 
+async def test_sagas_documents_and_quotes_are_in_the_other_group_and_leave_with_a_move(
+    place: Place, tmp_path: Path
+) -> None:
+    async with open_memory(place("data")) as memory:
+        tom = (await _begin_attached(memory, tmp_path / "texts"))["Tom"]
+        here = [_said(one) for one in await documents.sources(memory, tom)]
+        assert len(here) == 3
+        moving = ALL.model_copy(update={"moves": True})
+        done = await memory.services[MIGRATING].migrate(LOCAL, moving)
+        assert done.attached == Attached(documents=1, quotes=3, sagas=1)
+        assert (done.removed, done.kept, done.not_copied.quotes) == (done.copied, 0, 0)
+        for is_rebuilt in (False, True):
+            if is_rebuilt:
+                await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
+            there = await documents.sources(memory, await named(memory, "Tom", "work"))
+            assert [_said(one) for one in there] == here
+            saga = await find_saga(memory.context.graph, "work", "Games")
+            assert saga is not None
+            told = await memory.context.graph.sagas.episodes_of_saga(saga.uuid, None, 9)
+            assert sorted(one.content for one in told) == ["Tom came home.", "Tom played chess."]
+            (link,) = await memory.context.graph.sagas.links_around([one.uuid for one in told])
+            contents = {one.uuid: one.content for one in told}
+            assert [contents[one] for one in link] == ["Tom played chess.", "Tom came home."]
+            assert await find_saga(memory.context.graph, "default", "Games") is None
+            assert await memory.context.graph.documents.present("default", "guide") is None
+
+
+async def _begin_attached(memory: Memory, root: Path) -> dict[str, str]:
+    """A document with three quotes about Tom, and a saga of two notes."""
+    uuids = await documents.begin(memory, root)
+    for body in ("Tom played chess.", "Tom came home."):
+        await memory.services[WRITING].add_memory(LOCAL, AddMemory(episode_body=body, saga="Games"))
+    return uuids
+
+
+def _said(source: documents.EvidenceView) -> dict[str, object]:
+    """A quote with its place in the document, whatever its uuids and the time of its copy."""
+    return {
+        name: value
+        for name, value in source.model_dump().items()
+        if not name.endswith("uuid") and name not in ("group_id", "created_at", "recorded_at")
+    }
+
+
 async def test_a_move_leaves_nothing_behind_and_a_rebuild_brings_nothing_back(place: Place) -> None:
     async with open_memory(place("data")) as memory:
         uuids = await begin(memory)
@@ -94,7 +143,9 @@ async def test_a_rebuild_gives_the_copies_in_every_table_and_a_backup_has_them(t
         await memory.reembedding.agree()
         await memory.reembedding.agree_on_graph()
         await begin(memory)
-        await memory.services[MIGRATING].migrate(LOCAL, ALL)
+        await _begin_attached(memory, tmp_path / "texts")
+        done = await memory.services[MIGRATING].migrate(LOCAL, ALL)
+        assert done.attached == Attached(documents=1, quotes=3, sagas=1)
         await without_jobs(memory)
         before = dump(data_dir)
         await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)

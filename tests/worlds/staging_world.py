@@ -138,6 +138,12 @@ class StagingWorld(WritingWorld):
             "passages": passages,
             "changes": own(db.changes.values()),
             "origins": {key: one for key, one in db.origins.items() if key[0] == group},
+            "sagas": own(db.sagas.values()),
+            "saga_steps": {pair for pair in db.saga_steps if pair[1] in episodes},
+            "episode_links": {pair for pair in db.episode_links if pair[1] in episodes},
+            "documents": own(db.documents.values()),
+            "sections": {place: one for place, one in db.sections.items() if one.episode_uuid in episodes},
+            "instances": own(db.instances.values()),
             "qualities": {uuid: one for uuid, one in db.qualities.items() if uuid in entities},
             "vectors": {
                 uuid: one.tolist() for uuid, one in db.vectors.items() if uuid in {*entities, *passages, *facts}

@@ -140,9 +140,9 @@ def _migrate(settings: Settings, options: argparse.Namespace, wanted: Migration)
 
 def _not_copied(stays: NotCopied) -> str:
     counted = (
-        (stays.documents, "document(s), of which sections came as episodes (ingest --target stores them)"),
-        (stays.quotes, "quote(s) from documents"),
-        (stays.sagas, "saga(s)"),
+        (stays.documents, "document(s), of which only some sections came (ingest --target stores them)"),
+        (stays.quotes, "quote(s) from documents that are not copies"),
+        (stays.sagas, "saga(s) with other episodes"),
         (stays.corrected_facts, "corrected fact(s)"),
     )
     return ", ".join(["the history", *(f"{count:,} {what}" for count, what in counted if count)])

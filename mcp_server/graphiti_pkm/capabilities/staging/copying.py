@@ -2,12 +2,13 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TypeVar
 from uuid import uuid4
 
 from graphiti_pkm.capabilities.curation.ports import GraphCuration
 from graphiti_pkm.capabilities.projects.ports import GraphProjects
-from graphiti_pkm.capabilities.staging.models import ApprovedEntity, Issue, NotCopied
+from graphiti_pkm.capabilities.staging.models import ApprovedEntity, Issue
 from graphiti_pkm.capabilities.staging.renaming import Renaming
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.relation_kinds import has_single_target
@@ -39,7 +40,6 @@ _ROWS = 20
 """Few: one write of the journal may have thousands of records."""
 _EPISODES = 20
 """Of one write: each may have thousands of passages."""
-_HOLDING = 100
 _ALIASES = 100
 _MENTIONED = 10_000
 _PASSAGES = 25_000
@@ -110,14 +110,10 @@ class Copying:
         self.left, self.held_back, self.conflicts = Found(), Found(), Found()
         self.issues: list[Issue] = []
         self.approved: list[ApprovedEntity] = []
-        self._documents: set[str] = set()
-        self._sagas: set[str] = set()
         self._corrected: set[str] = set()
-        self._quotes, self._has_evidence = 0, False
 
     async def begin(self) -> None:
-        """Read what earlier runs copied, and whether anything is evidence in the source."""
-        self._has_evidence = await self._context.journal.last_write(self.source, WriteKind.ADD_EVIDENCE) is not None
+        """Read what earlier runs copied."""
         seq = 0
         while rows := await self._context.journal.group_rows(self.target, seq, _ROWS):
             for row in rows:
@@ -178,25 +174,18 @@ class Copying:
         self._keep(copies)
         if copies or added:
             await self._write_entities(new, added, copies)
-        for uuid in (one.uuid for one in entities if self._has_evidence and one.uuid in self.entities):
-            self._quotes += (await self._graph.documents.instances(uuid, [self.source], Window(limit=1))).total
 
     @property
-    def not_copied(self) -> NotCopied:
-        """What stays in the source of what hangs on the copied records."""
-        return NotCopied(
-            documents=len(self._documents),
-            quotes=self._quotes,
-            sagas=len(self._sagas),
-            corrected_facts=len(self._corrected),
-        )
+    def corrected(self) -> int:
+        """How many facts stay because they never held."""
+        return len(self._corrected)
 
     async def _write_entities(self, new: Sequence[Entity], names: Sequence[Name], copies: Sequence[Copied]) -> None:
         uuids, groups = [one.uuid for one in new], [self.source]
         qualities = await self._curation.qualities(uuids, groups)
         wanted = ProjectFilter(group_ids=(self.source,), now=self._context.now(), uuids=tuple(uuids))
         rows = (await self._projects.projects(wanted, Window(limit=PAGE))).projects if uuids else ()
-        intent = await self._intent(copies)
+        intent = await self.intent(copies)
         intent = intent.model_copy(
             update={
                 "entities": tuple(
@@ -240,7 +229,7 @@ class Copying:
                 ),
             }
         )
-        await self._commit(intent, {one.uuid: self.entities[one.uuid] for one in new})
+        await self.commit(intent, {one.uuid: self.entities[one.uuid] for one in new})
 
     async def _names(self, entities: Sequence[Entity]) -> dict[str, list[Name]]:
         """The names of each entity in the source."""
@@ -262,9 +251,6 @@ class Copying:
         for some in _in_parts(episodes, _EPISODES):
             uuids = [one.uuid for one in some]
             here = await self._here("episode", uuids)
-            self._documents.update(one.uuid for one in await self._graph.documents.holding(uuids, [self.source], _HOLDING))
-            sagas = await self._graph.sagas.sagas_of_episodes(uuids, [self.source], [])
-            self._sagas.update(one.saga.uuid for one in sagas)
             self.known.episodes += len(here)
             self.episodes |= here
             new = [one for one in some if one.uuid not in here]
@@ -286,7 +272,7 @@ class Copying:
             for passage in await self._graph.episodes.passages(one.uuid, without_vector=False, limit=_PASSAGES)
         ]
         entries = await self._projects.entries([one.uuid for one in new], [self.source]) if new else {}
-        intent = await self._intent([Copied(uuid=self.episodes[one.uuid], origin_uuid=one.uuid) for one in new])
+        intent = await self.intent([Copied(uuid=self.episodes[one.uuid], origin_uuid=one.uuid) for one in new])
         at = intent.recorded_at
         intent = intent.model_copy(
             update={
@@ -319,7 +305,7 @@ class Copying:
                 ),
             }
         )
-        await self._commit(intent, {one.uuid: self._renaming.uuid(one.uuid) for one in passages})
+        await self.commit(intent, {one.uuid: self._renaming.uuid(one.uuid) for one in passages})
 
     async def _mentioned(self, episode: Episode) -> list[str]:
         found, _ = await self._graph.episodes.episode_entities([episode.uuid], [self.source], Window(limit=_MENTIONED))
@@ -341,8 +327,7 @@ class Copying:
                 ready.append(fact)
             else:
                 self.left.add(fact.text)
-        pairs = [pair for some in _in_parts(ready, PAGE) for pair in await self._copy_ready(some)]
-        return pairs
+        return [pair for some in _in_parts(ready, PAGE) for pair in await self._copy_ready(some)]
 
     async def _copy_ready(self, facts: Sequence[Fact]) -> list[tuple[str, str]]:
         here = await self._here("fact", [one.uuid for one in facts])
@@ -368,10 +353,10 @@ class Copying:
         self._keep(copies)
         await self._report_conflicts(new)
         if copies:
-            intent = await self._intent(copies)
+            intent = await self.intent(copies)
             made = tuple(self._fact(one, here[one.uuid], intent) for one in new)
             intent = intent.model_copy(update={"facts": made, "fact_updates": tuple(updates.values())})
-            await self._commit(intent, {one.uuid: here[one.uuid] for one in new})
+            await self.commit(intent, {one.uuid: here[one.uuid] for one in new})
         return [(one.uuid, here[one.uuid]) for one in facts]
 
     def _ends(self, fact: Fact) -> tuple[str, str]:
@@ -486,7 +471,8 @@ class Copying:
     def _place(self, intent: WriteIntent) -> dict[str, object]:
         return {"group_id": intent.group_id}
 
-    async def _intent(self, copies: Sequence[Copied]) -> WriteIntent:
+    async def intent(self, copies: Sequence[Copied]) -> WriteIntent:
+        """A write of the copy, without its records."""
         return WriteIntent(
             uuid=str(uuid4()),
             group_id=self.target,
@@ -496,11 +482,11 @@ class Copying:
             copies=tuple(copies),
         )
 
-    async def _commit(self, intent: WriteIntent, renamed: Mapping[str, str]) -> None:
-        """Write it with the vectors that the originals have."""
+    async def commit(self, intent: WriteIntent, renamed: Mapping[str, str] = MappingProxyType({})) -> None:
+        """Write it with the vectors that the originals have; ``renamed``: the uuids here by those there."""
         if not self.writes:
             return
-        vectors = await self._graph.embeddings.vectors_of(list(renamed), [self.source])
+        vectors = await self._graph.embeddings.vectors_of(list(renamed), [self.source]) if renamed else {}
         await self._committer.commit(intent, {renamed[uuid]: vector for uuid, vector in vectors.items()})
 
 

@@ -33,7 +33,8 @@ class GroupHistory:
 
 async def read_history(journal: Journal, group_id: str, before: datetime | None = None) -> GroupHistory:
     """Read the writes of a group; its state is that just before an instant, or that of now."""
-    then, now = GroupTally(group_id), GroupTally(group_id)
+    now = GroupTally(group_id)
+    then = now if before is None else GroupTally(group_id)  # a tally is as large as the group
     seq = after = until = 0
     forgotten: list[WriteIntent] = []
     newest = None
@@ -43,7 +44,8 @@ async def read_history(journal: Journal, group_id: str, before: datetime | None 
             now.add(intent)
             newest = intent.came_at if newest is None else max(newest, intent.came_at)
             if before is None or intent.came_at < before:
-                then.add(intent)
+                if then is not now:
+                    then.add(intent)
                 until = row.seq
                 if group_id in intent.deletions.groups:
                     after = row.seq

@@ -7,21 +7,29 @@ from uuid import uuid4
 from graphiti_pkm.capabilities.curation.ports import GraphCuration
 from graphiti_pkm.capabilities.curation.similar import Similar
 from graphiti_pkm.capabilities.projects.ports import GraphProjects
+from graphiti_pkm.capabilities.staging.attachments import Attachments
 from graphiti_pkm.capabilities.staging.checking import PromotionCheck
 from graphiti_pkm.capabilities.staging.comparing import GroupComparing
 from graphiti_pkm.capabilities.staging.copying import PAGE, Copying, Counts, facts_of
-from graphiti_pkm.capabilities.staging.models import ApprovedEntity, MigrationReport, PromoteResponse
+from graphiti_pkm.capabilities.staging.models import (
+    ApprovedEntity,
+    Attached,
+    MigrationReport,
+    NotCopied,
+    PromoteResponse,
+)
 from graphiti_pkm.capabilities.staging.requests import Promote
 from graphiti_pkm.capabilities.staging.verifying import Verifying
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.history import change_of
+from graphiti_pkm.core.facts.saga_plan import close_sagas
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import resolve_within
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.record import Record
-from graphiti_pkm.core.model.records import Deletions, Entity, Episode, Fact, WriteIntent, WriteKind
+from graphiti_pkm.core.model.records import Deletions, Entity, Fact, WriteIntent, WriteKind
 from graphiti_pkm.core.model.targets import group_of_target
 from graphiti_pkm.core.reading.views import clipped, size_in_words
 from graphiti_pkm.errors import InvalidInput, NotFound, PermissionDenied, PkmError
@@ -94,9 +102,10 @@ class Migrating:
             chosen = await self._chosen(groups[0], wanted)
             copying = Copying(self._context, self._committer, self._stored, groups, caller, writes=wanted.writes)
             verifying = Verifying(self._graph, groups, compares=wanted.writes)
+            attachments = Attachments(self._context, copying)
             removed, kept = Counts(), 0
             try:
-                await self._copy(copying, verifying, wanted, chosen, caller)
+                await self._copy(copying, attachments, verifying, wanted, chosen, caller)
             except PkmError as error:
                 raise type(error)(
                     f"{error.message} Nothing was removed from {wanted.source}; what was copied stays in "
@@ -104,13 +113,13 @@ class Migrating:
                 ) from error
             if wanted.moves and wanted.writes:
                 try:
-                    removed, kept = await self._remove(copying, wanted, caller)
+                    removed, kept = await self._remove(copying, attachments, wanted, caller)
                 except PkmError as error:
                     raise type(error)(
                         f"{error.message} Everything is in {wanted.target}, and {wanted.source} still holds a part of "
                         "it. Repeat the command to go on."
                     ) from error
-        return _report(wanted, copying, removed, kept, verifying.digest)
+        return _report(wanted, copying, attachments, removed, kept, verifying.digest)
 
     async def promote(self, caller: Caller, request: Promote) -> PromoteResponse:
         """Take some entities over from staging, as the command does. Raises as ``migrate``."""
@@ -224,6 +233,7 @@ class Migrating:
     async def _copy(
         self,
         copying: Copying,
+        attachments: Attachments,
         verifying: Verifying,
         wanted: Migration,
         chosen: Sequence[str] | None,
@@ -239,6 +249,7 @@ class Migrating:
             await self._copy_episodes(copying, wanted, chosen)
         await verifying.entities(list(copying.entities.items()))
         await verifying.episodes(list(copying.episodes.items()))
+        await attachments.copy()
         if wanted.has_facts:
             seen: set[str] = set()
             async for facts in self._fact_pages(copying, chosen):
@@ -272,7 +283,9 @@ class Migrating:
 
     # Removing
 
-    async def _remove(self, copying: Copying, wanted: Migration, caller: Caller) -> tuple[Counts, int]:
+    async def _remove(
+        self, copying: Copying, attachments: Attachments, wanted: Migration, caller: Caller
+    ) -> tuple[Counts, int]:
         """Remove from the source what is in the target and nothing that stays needs; facts, episodes, entities."""
         removed, kept = Counts(), 0
         async for page in self._fact_pages(copying, list(copying.entities) if wanted.concepts else None):
@@ -280,11 +293,16 @@ class Migrating:
             gone = [one for one in within if wanted.has_facts or one.voided]  # corrected facts are history of what goes
             removed.facts += len(gone)
             await self._commit_removal(copying, caller, facts=gone)
-        for some in _parts(list(copying.episodes)):
-            ready = [one for one in some if await self._is_free(copying, one)]
-            kept += len(some) - len(ready)
+        free = [one for one in copying.episodes if await self._is_free(copying, one)]
+        is_whole = not wanted.concepts and not wanted.is_checked and len(free) == len(copying.episodes)
+        for some in _parts(free):
+            # A quote may be evidence of an entity that stays, so documents go only with all of the group.
+            stays = not is_whole or copying.held_back.total or attachments.left.quotes
+            placed = await self._graph.documents.placed(some, [copying.source]) if stays else {}
+            ready = [one for one in some if one not in placed]
             removed.episodes += len(ready)
             await self._commit_removal(copying, caller, episodes=ready)
+        kept += len(copying.episodes) - removed.episodes
         for some in _parts(list(copying.entities)):
             support = await self._graph.records.entity_support(some)
             unused = [
@@ -296,19 +314,15 @@ class Migrating:
         return removed, kept
 
     async def _is_free(self, copying: Copying, episode: str) -> bool:
-        """Whether nothing that stays in the source needs the episode: no entity, fact, saga or document."""
+        """Whether no entity and no fact that stays in the source needs the episode."""
         groups = [copying.source]
         found, _ = await self._graph.episodes.episode_entities([episode], groups, Window(limit=_MENTIONED))
         if any(one.uuid not in copying.entities for one in found):
             return False
-        if await self._graph.facts.episode_facts(episode, groups, 1):
-            return False
-        if await self._graph.documents.placed([episode], groups):
-            return False
-        return not await self._graph.sagas.sagas_of_episodes([episode], groups, [])
+        return not await self._graph.facts.episode_facts(episode, groups, 1)
 
     async def _has_evidence(self, copying: Copying, entity: str) -> bool:
-        """Documents are not copied, and neither is what stands in them as evidence."""
+        """Whether a document that stays is evidence of it."""
         return (await self._graph.documents.instances(entity, [copying.source], Window(limit=1))).total > 0
 
     async def _commit_removal(
@@ -333,6 +347,10 @@ class Migrating:
                 facts=tuple(one.uuid for one in facts), episodes=tuple(episodes), entities=tuple(entities)
             ),
         )
+        if episodes:
+            closed = await close_sagas(self._graph, intent)
+            changed = {"sagas": closed.sagas, "episode_links": closed.episode_links, "deletions": closed.deletions}
+            intent = intent.model_copy(update=changed)
         await self._committer.commit(intent, {})
 
 
@@ -344,11 +362,14 @@ def _parts(uuids: Sequence[str]) -> list[list[str]]:
     return [list(uuids[start : start + PAGE]) for start in range(0, len(uuids), PAGE)]
 
 
-def _report(wanted: Migration, copying: Copying, removed: Counts, kept: int, verified: str | None) -> MigrationReport:
+def _report(
+    wanted: Migration, copying: Copying, attachments: Attachments, removed: Counts, kept: int, verified: str | None
+) -> MigrationReport:
     copied, joined, known = copying.copied.size, copying.joined.size, copying.known.size
     would = "" if wanted.writes else "Nothing was changed. "
     said = f"{would}{size_in_words(copied)} {'copied' if wanted.writes else 'would be copied'} from {wanted.source} to "
     said += f"{wanted.target}; {size_in_words(joined)} were there already, {size_in_words(known)} from an earlier run."
+    said += _attached(attachments.copied)
     if wanted.moves and wanted.writes:
         said += f" Removed from {wanted.source}: {size_in_words(removed.size)}."
     elif wanted.moves:
@@ -370,8 +391,16 @@ def _report(wanted: Migration, copying: Copying, removed: Counts, kept: int, ver
         issues_total=len(copying.issues),
         approved=tuple(copying.approved[:_LISTED]),
         approved_total=len(copying.approved),
-        not_copied=copying.not_copied,
+        attached=attachments.copied,
+        attached_known=attachments.known,
+        not_copied=NotCopied(**attachments.left.model_dump(), corrected_facts=copying.corrected),
         conflicts=tuple(copying.conflicts.lines),
         kept=kept,
         verified=verified,
     )
+
+
+def _attached(copied: Attached) -> str:
+    counted = ((copied.documents, "document"), (copied.quotes, "quote"), (copied.sagas, "saga"))
+    said = [f"{count} {what}{'' if count == 1 else 's'}" for count, what in counted if count]
+    return f" With them: {', '.join(said)}." if said else ""

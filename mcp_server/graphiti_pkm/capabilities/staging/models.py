@@ -86,15 +86,26 @@ class ApprovedEntity(Record):
     name: str
 
 
+class Attached(Record):
+    """What hangs on copied episodes and entities."""
+
+    documents: int = 0
+    """Versions of documents of which all sections were copied, as episodes."""
+    quotes: int = 0
+    """From such documents, as evidence of entities."""
+    sagas: int = 0
+    """That contain some of the episodes."""
+
+
 class NotCopied(Record):
     """What hangs on the copied records and stays in the source alone, as does how and when that learned them."""
 
     documents: int = 0
-    """Of which sections were copied, as episodes; ``ingest --target`` stores the document itself."""
+    """Of which only some sections were copied; ``ingest --target`` stores the document itself."""
     quotes: int = 0
-    """From documents, as evidence of entities."""
+    """From documents that were not copied, or that the target has by itself."""
     sagas: int = 0
-    """That contain some of the episodes."""
+    """Of which other episodes stay; what was copied is a saga in the target."""
     corrected_facts: int = 0
     """Which never held."""
 
@@ -126,6 +137,10 @@ class MigrationReport(Record):
     approved: tuple[ApprovedEntity, ...] = ()
     """Of ``promote``: those without an issue, at most 200; ``approved_total`` counts all."""
     approved_total: int = 0
+    attached: Attached = Attached()
+    """What came with the records."""
+    attached_known: Attached = Attached()
+    """What an earlier run had copied, or the target has by itself."""
     not_copied: NotCopied = NotCopied()
     conflicts: tuple[str, ...] = ()
     """Two facts that now hold although one of them should have ended, at most 20. Nothing was ended."""

@@ -1,6 +1,7 @@
 """Which records a group holds after a series of writes, without their words."""
 
 from collections.abc import Sequence
+from sys import intern
 
 from graphiti_pkm.core.model.queries import GroupSize
 from graphiti_pkm.core.model.records import Entity, Fact, FactUpdate, Merge, WriteIntent
@@ -39,7 +40,8 @@ class GroupTally:
         for fact in intent.facts:
             # A fact whose ends are not there is left out.
             if fact.group_id == own and {fact.source_uuid, fact.target_uuid} <= self.entities.keys():
-                self._ends[fact.uuid] = (fact.source_uuid, fact.target_uuid)
+                # A hub is an end of many facts: one copy of its uuid is enough.
+                self._ends[fact.uuid] = (intern(fact.source_uuid), intern(fact.target_uuid))
                 self.facts[fact.uuid] = _validity(fact)
         for update in intent.fact_updates:
             if update.uuid in self.facts:

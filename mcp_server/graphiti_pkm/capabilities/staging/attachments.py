@@ -1,0 +1,269 @@
+"""Copies what hangs on the copied episodes and entities: sagas, documents, and quotes from these as evidence."""
+
+from collections.abc import Mapping, Sequence
+from uuid import uuid4
+
+from graphiti_pkm.capabilities.staging.copying import Copying
+from graphiti_pkm.capabilities.staging.models import Attached
+from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts.saga_plan import closing_links, find_saga, saga_uuid
+from graphiti_pkm.core.model.document_records import Document, Instance
+from graphiti_pkm.core.model.queries import Window
+from graphiti_pkm.core.model.records import Copied, WriteIntent, WriteKind
+from graphiti_pkm.core.model.redaction import FORGOTTEN
+from graphiti_pkm.core.model.saga_records import EpisodeLink, Saga, SagaStep
+from graphiti_pkm.errors import DamagedStore
+
+_PAGE = 500
+_BATCH = 20
+_DOCUMENTS = 1_000
+"""Versions that have some of a batch's sections."""
+_SECTIONS = 100_000
+
+
+class Attachments:
+    """Of one copy, after its entities and episodes; both locks are held."""
+
+    def __init__(self, context: Context, copying: Copying) -> None:
+        self._context = context
+        self._graph = context.graph
+        self._copying = copying
+        self._groups = [copying.source]
+        self._documents: dict[str, str] = {}
+        """By the uuid there: the uuid here, of those that are here whole."""
+        self._counts = {state: dict.fromkeys(Attached.model_fields, 0) for state in ("copied", "known", "left")}
+
+    @property
+    def copied(self) -> Attached:
+        """What came with the records."""
+        return Attached(**self._counts["copied"])
+
+    @property
+    def known(self) -> Attached:
+        """What an earlier run had copied, or the target has as well."""
+        return Attached(**self._counts["known"])
+
+    @property
+    def left(self) -> Attached:
+        """What stays in the source, since not all that it needs came along."""
+        return Attached(**self._counts["left"])
+
+    async def copy(self) -> None:
+        """Copy all of them. Raises as ``Committer.commit``."""
+        sagas, documents = dict[str, Saga](), dict[str, Document]()
+        episodes = list(self._copying.episodes)
+        for start in range(0, len(episodes), _BATCH):
+            some = episodes[start : start + _BATCH]
+            held = await self._graph.sagas.sagas_of_episodes(some, self._groups, [])
+            sagas |= {one.saga.uuid: one.saga for one in held}
+            found = await self._graph.documents.holding(some, self._groups, _DOCUMENTS)
+            documents |= {one.uuid: one for one in found}
+        for saga in sagas.values():
+            await self._copy_saga(saga)
+        for document in sorted(documents.values(), key=lambda one: (one.name, one.version)):
+            await self._copy_document(document)
+        if await self._may_have_evidence():
+            for uuid in self._copying.entities:
+                await self._copy_evidence(uuid)
+
+    # Sagas
+
+    async def _copy_saga(self, saga: Saga) -> None:
+        """A saga of the same name in the target goes on with what comes; what does not come leaves no gap."""
+        own = self._copying.episodes
+        members = await self._members(saga.uuid)
+        came = [one for one in members if one in own]
+        if len(came) < len(members):
+            self._count("left", "sagas")
+        held = await self._held(saga)
+        here = held or self._new_saga(saga, came, is_whole=len(came) == len(members))
+        steps, links = set(await self._members(here.uuid) if held else ()), set[tuple[str, str]]()
+        for start in range(0, len(came), _PAGE):
+            links.update(await self._graph.sagas.links_around([own[one] for one in came[start : start + _PAGE]]))
+        new_steps = [own[one] for one in came if own[one] not in steps]
+        new_links = [pair for pair in await self._links(members) if pair not in links]
+        self._count("copied" if new_steps or new_links else "known", "sagas")
+        for start in range(0, max(len(new_steps), len(new_links)), _PAGE):
+            intent = await self._copying.intent([Copied(uuid=here.uuid, origin_uuid=saga.uuid)])
+            await self._copying.commit(
+                intent.model_copy(
+                    update={
+                        "sagas": (here,),
+                        "saga_steps": tuple(
+                            SagaStep(
+                                uuid=str(uuid4()),
+                                saga_uuid=here.uuid,
+                                episode_uuid=one,
+                                created_at=intent.recorded_at,
+                            )
+                            for one in new_steps[start : start + _PAGE]
+                        ),
+                        "episode_links": tuple(
+                            EpisodeLink(
+                                uuid=str(uuid4()), previous_uuid=one, next_uuid=other, created_at=intent.recorded_at
+                            )
+                            for one, other in new_links[start : start + _PAGE]
+                        ),
+                    }
+                )
+            )
+
+        if self._copying.writes and not {own[one] for one in came}.issubset(await self._members(here.uuid)):
+            raise _differs()
+
+    async def _held(self, saga: Saga) -> Saga | None:
+        target = self._copying.target
+        if saga.name != FORGOTTEN:
+            return await find_saga(self._graph, target, saga.name)
+        copy = self._copying.copy_of(saga.uuid)
+        return next((one for one in await self._graph.sagas.find_sagas(target, copy, "") if one.uuid == copy), None)
+
+    def _new_saga(self, saga: Saga, came: Sequence[str], *, is_whole: bool) -> Saga:
+        """A summary tells of all episodes, so it comes only with all of them, and is written again from these."""
+        own, target = self._copying.episodes, self._copying.target
+        is_named = saga.name != FORGOTTEN
+        first, last = saga.first_episode_uuid or "", saga.last_episode_uuid or ""
+        return saga.model_copy(
+            update={
+                "uuid": saga_uuid(target, saga.name) if is_named else self._copying.copy_of(saga.uuid),
+                "group_id": target,
+                "summary": saga.summary if is_whole else "",
+                "first_episode_uuid": own.get(first) or (own[came[0]] if came else None),
+                "last_episode_uuid": own.get(last) or (own[came[-1]] if came else None),
+                "last_summarized_at": None,
+                "last_summarized_episode_valid_at": None,
+            }
+        )
+
+    async def _members(self, saga: str) -> list[str]:
+        """The episodes of a saga in the order of recording; those of one write have one time."""
+        found: dict[str, None] = {}
+        after, limit = None, _PAGE
+        while True:
+            page = await self._graph.sagas.episodes_of_saga(saga, after, limit)
+            if len(page) < limit:
+                return list(found | dict.fromkeys(one.uuid for one in page))
+            whole = [one for one in page if one.created_at != page[-1].created_at]
+            if not whole:
+                limit *= 2
+                continue
+            found |= dict.fromkeys(one.uuid for one in whole)
+            after = whole[-1].created_at
+
+    async def _links(self, members: Sequence[str]) -> list[tuple[str, str]]:
+        """Which of the copies follows which; episodes that stay away are passed over."""
+        own = self._copying.episodes
+        links: dict[tuple[str, str], None] = {}
+        for start in range(0, len(members), _PAGE):
+            links |= dict.fromkeys(await self._graph.sagas.links_around(members[start : start + _PAGE]))
+        within = [pair for pair in links if set(members).issuperset(pair)]
+        away = [one for one in members if one not in own]
+        joined = [*(pair for pair in within if own.keys() >= set(pair)), *closing_links(within, away)]
+        return list(dict.fromkeys((own[one], own[other]) for one, other in joined))
+
+    # Documents
+
+    async def _copy_document(self, document: Document) -> None:
+        """A version, whole or not at all: its text is that of its sections, and its offsets count them."""
+        copying, documents = self._copying, self._graph.documents
+        sections = await documents.sections(document.uuid, copying.source, _SECTIONS)
+        if not all(one.episode_uuid in copying.episodes for one in sections):
+            self._count("left", "documents")
+            return
+        uuid = copying.copy_of(document.uuid)
+        if await documents.documents([uuid], [copying.target]):
+            self._documents[document.uuid] = uuid
+            self._count("known", "documents")
+            return
+        same = await documents.with_digest(copying.target, document.digest) if document.digest else None
+        if same is not None and same.name == document.name:
+            self._count("known", "documents")
+            return
+        self._documents[document.uuid] = uuid
+        self._count("copied", "documents")
+        present = await documents.present(copying.target, document.name)
+        intent = await copying.intent([Copied(uuid=uuid, origin_uuid=document.uuid)])
+        copy = document.model_copy(
+            update={
+                "uuid": uuid,
+                "group_id": copying.target,
+                "version": (present.version if present else 0) + 1,
+                "created_at": intent.recorded_at,
+            }
+        )
+        placed = tuple(
+            one.model_copy(update={"document_uuid": uuid, "episode_uuid": copying.episodes[one.episode_uuid]})
+            for one in sections
+        )
+        await copying.commit(intent.model_copy(update={"documents": (copy,), "sections": placed}))
+        if copying.writes:
+            here = await documents.sections(uuid, copying.target, _SECTIONS)
+            if [(one.place, one.start) for one in here] != [(one.place, one.start) for one in sections]:
+                raise _differs()
+
+    # Evidence
+
+    async def _may_have_evidence(self) -> bool:
+        """Whether a quote was ever written to the source, so that entities need not be asked one by one."""
+        journal, source = self._context.journal, self._copying.source
+        for kind in (WriteKind.ADD_EVIDENCE, WriteKind.MIGRATE):
+            if await journal.last_write(source, kind) is not None:
+                return True
+        return False
+
+    async def _copy_evidence(self, entity: str) -> None:
+        """The quotes about an entity from documents that are here."""
+        there = await self._instances(entity, self._copying.source)
+        if not there:
+            return
+        here = await self._instances(self._copying.entities[entity], self._copying.target)
+        new: list[Instance] = []
+        for uuid, one in there.items():
+            if self._copying.copy_of(uuid) in here:
+                self._count("known", "quotes")
+            elif one.document_uuid in self._documents:
+                self._count("copied", "quotes")
+                new.append(one)
+            else:
+                self._count("left", "quotes")
+        for start in range(0, len(new), _PAGE):
+            some = new[start : start + _PAGE]
+            copies = [Copied(uuid=self._copying.copy_of(one.uuid), origin_uuid=one.uuid) for one in some]
+            intent = await self._copying.intent(copies)
+            made = tuple(self._instance(one, intent) for one in some)
+            await self._copying.commit(intent.model_copy(update={"instances": made}))
+        if new and self._copying.writes:
+            here = await self._instances(self._copying.entities[entity], self._copying.target)
+            if not here.keys() >= {self._copying.copy_of(one.uuid) for one in new}:
+                raise _differs()
+
+    def _instance(self, one: Instance, intent: WriteIntent) -> Instance:
+        copying = self._copying
+        return one.model_copy(
+            update={
+                "uuid": copying.copy_of(one.uuid),
+                "group_id": copying.target,
+                "entity_uuid": copying.entities[one.entity_uuid],
+                "document_uuid": self._documents[one.document_uuid],
+                "episode_uuid": copying.episodes[one.episode_uuid],
+                "passages": tuple(map(copying.copy_of, one.passages)),
+                "created_at": intent.recorded_at,
+            }
+        )
+
+    async def _instances(self, entity: str, group: str) -> Mapping[str, Instance]:
+        found: dict[str, Instance] = {}
+        after = None
+        while True:
+            page = await self._graph.documents.instances(entity, [group], Window(limit=_PAGE, after=after))
+            found |= {row.instance.uuid: row.instance for row in page.rows}
+            if len(page.rows) < _PAGE:
+                return found
+            after = page.keys[-1]
+
+    def _count(self, state: str, kind: str) -> None:
+        self._counts[state][kind] += 1
+
+
+def _differs() -> DamagedStore:
+    return DamagedStore("After the copy, a saga, a document or its quotes are not in the target as in the source.")
