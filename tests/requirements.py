@@ -227,6 +227,7 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
     },
     "integration/test_migrating.py": {
         "test_everything_of_a_group_is_in_the_other_and_is_found_there": "T91 K-80",
+        "test_sagas_documents_and_quotes_are_in_the_other_group_and_leave_with_a_move": "K-79 K-83",
     },
     "integration/test_models_page.py": {
         "test_the_page_says_what_leaves_the_machine_in_each_mode": "T44",
@@ -795,6 +796,10 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
         "test_limits_are_checked": "G-64",
         "test_scores_are_shown_between_nothing_and_one": "T08",
         "test_episodes_show_their_best_sentence_and_the_text_around_it": "G-69",
+    },
+    "unit/capabilities/staging/test_attachments.py": {
+        "test_a_document_comes_whole_with_its_quotes_once": "K-79",
+        "test_a_disk_that_is_full_at_any_write_loses_no_saga_and_no_document": "K-83",
     },
     "unit/capabilities/staging/test_migrating.py": {
         "test_everything_comes_over_once_and_joins_what_is_there": "K-80 K-84",

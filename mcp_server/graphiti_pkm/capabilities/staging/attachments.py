@@ -15,9 +15,9 @@ from graphiti_pkm.core.model.saga_records import EpisodeLink, Saga, SagaStep
 from graphiti_pkm.errors import DamagedStore
 
 _PAGE = 500
-_BATCH = 20
-_DOCUMENTS = 1_000
-"""Versions that have some of a batch's sections."""
+_BATCH = 200
+_DOCUMENTS = 100_000
+"""Versions that have some of a batch's sections: more than there are."""
 _SECTIONS = 100_000
 
 
