@@ -14,7 +14,7 @@ STAGED = ["Ines leads Heron.", "Ines likes Heron.", "Tom likes Ines."]
 
 
 async def fill(data_dir: Path) -> None:
-    """One note that is relied on, and three in staging."""
+    """One note that is relied on, and three in staging, which are a saga."""
     async with over_stdio(data_dir) as client:
         await remember(client, "Tom", "KNOWS", "Ines")
         for source, relation, target in (
@@ -22,7 +22,7 @@ async def fill(data_dir: Path) -> None:
             ("Ines", "LIKES", "Heron"),
             ("Tom", "LIKES", "Ines"),
         ):
-            await remember(client, source, relation, target, group_id="default_staging")
+            await remember(client, source, relation, target, group_id="default_staging", saga="Trip")
         assert await contents(client) == ["Tom knows Ines."]
 
 
@@ -51,6 +51,7 @@ async def test_promotion_says_first_copies_then_and_removes_when_that_is_confirm
         assert await contents(client) == ["Tom knows Ines."]
     copied = await asked("promote", data_dir=data_dir)
     assert (copied["done"], copied["copied"]["facts"], copied["removed"]["facts"]) == (True, 3, 0)
+    assert copied["attached"] == {"documents": 0, "quotes": 0, "sagas": 1}
     moved = await asked("promote", "--move", "--confirm", data_dir=data_dir)
     assert (moved["copied"]["facts"], moved["known"]["facts"], moved["removed"]["facts"]) == (0, 3, 3)
     async with over_stdio(data_dir) as client:

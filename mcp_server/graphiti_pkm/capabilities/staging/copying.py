@@ -36,12 +36,13 @@ _T = TypeVar("_T")
 
 PAGE = 500
 """Records read at once, and entities or facts of one write: each write waits for the disk and merges indexes."""
-_ROWS = 20
+_ROWS = 5
 """Few: one write of the journal may have thousands of records."""
 _EPISODES = 20
 """Of one write: each may have thousands of passages."""
 _ALIASES = 100
 _MENTIONED = 10_000
+_PAIRS = 5_000
 _PASSAGES = 25_000
 _FACTS_OF_PAIR = 50
 _LISTED = 20
@@ -256,12 +257,11 @@ class Copying:
             new = [one for one in some if one.uuid not in here]
             self.episodes |= {one.uuid: self._renaming.uuid(one.uuid) for one in new}
             self.copied.episodes += len(new)
-            mentions = [
-                (one.uuid, entity) for one in some for entity in await self._mentioned(one) if entity in self.entities
-            ]
-            pairs = {pair: (self.episodes[pair[0]], self.entities[pair[1]]) for pair in mentions}
-            there = await self._graph.records.mentioned(list(pairs.values()))
-            missing = [pair for pair in dict.fromkeys(pairs.values()) if pair not in there]
+            pairs = list(
+                dict.fromkeys((self.episodes[one], self.entities[other]) for one, other in await self._mentions(uuids))
+            )
+            there = await self._graph.records.mentioned(pairs) if pairs else set()
+            missing = [pair for pair in pairs if pair not in there]
             if new or missing:
                 await self._write_episodes(new, missing)
 
@@ -307,9 +307,16 @@ class Copying:
         )
         await self.commit(intent, {one.uuid: self._renaming.uuid(one.uuid) for one in passages})
 
-    async def _mentioned(self, episode: Episode) -> list[str]:
-        found, _ = await self._graph.episodes.episode_entities([episode.uuid], [self.source], Window(limit=_MENTIONED))
-        return [one.uuid for one in found]
+    async def _mentions(self, episodes: Sequence[str]) -> list[tuple[str, str]]:
+        """Which of the episodes mention which of the entities that were copied."""
+        found, total = await self._graph.episodes.episode_entities(episodes, [self.source], Window(limit=_MENTIONED))
+        if total > len(found) and len(episodes) > 1:
+            return [pair for one in episodes for pair in await self._mentions([one])]
+        asked = [(episode, one.uuid) for episode in episodes for one in found if one.uuid in self.entities]
+        held: set[tuple[str, str]] = set()
+        for some in _in_parts(asked, _PAIRS):
+            held |= await self._graph.records.mentioned(some)
+        return [pair for pair in asked if pair in held]
 
     # Facts
 

@@ -10,7 +10,7 @@ from graphiti_pkm.core.model.records import Vectors, WriteIntent
 from graphiti_pkm.core.model.snapshots import remaining_deletion
 from graphiti_pkm.core.ports.ports import Journal
 
-_ROWS = 20
+_ROWS = 5
 """Few: one write may have thousands of vectors."""
 
 

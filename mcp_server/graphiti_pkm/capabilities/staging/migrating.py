@@ -293,7 +293,7 @@ class Migrating:
             gone = [one for one in within if wanted.has_facts or one.voided]  # corrected facts are history of what goes
             removed.facts += len(gone)
             await self._commit_removal(copying, caller, facts=gone)
-        free = [one for one in copying.episodes if await self._is_free(copying, one)]
+        free = [one for some in _parts(list(copying.episodes)) for one in await self._free(copying, some)]
         is_whole = not wanted.concepts and not wanted.is_checked and len(free) == len(copying.episodes)
         for some in _parts(free):
             # A quote may be evidence of an entity that stays, so documents go only with all of the group.
@@ -313,13 +313,17 @@ class Migrating:
             await self._commit_removal(copying, caller, entities=unused)
         return removed, kept
 
-    async def _is_free(self, copying: Copying, episode: str) -> bool:
-        """Whether no entity and no fact that stays in the source needs the episode."""
+    async def _free(self, copying: Copying, episodes: list[str]) -> list[str]:
+        """Those that no entity and no fact that stays in the source needs; half as many are asked for if some are."""
         groups = [copying.source]
-        found, _ = await self._graph.episodes.episode_entities([episode], groups, Window(limit=_MENTIONED))
-        if any(one.uuid not in copying.entities for one in found):
-            return False
-        return not await self._graph.facts.episode_facts(episode, groups, 1)
+        found, total = await self._graph.episodes.episode_entities(episodes, groups, Window(limit=_MENTIONED))
+        is_needed = any(one.uuid not in copying.entities for one in found)
+        if not is_needed and total == len(found) and not await self._graph.facts.facts_of_episodes(episodes, groups, 1):
+            return episodes
+        if len(episodes) == 1:
+            return []
+        middle = len(episodes) // 2
+        return [*await self._free(copying, episodes[:middle]), *await self._free(copying, episodes[middle:])]
 
     async def _has_evidence(self, copying: Copying, entity: str) -> bool:
         """Whether a document that stays is evidence of it."""

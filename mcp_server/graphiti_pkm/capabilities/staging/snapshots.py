@@ -34,7 +34,7 @@ from graphiti_pkm.storage.commit import Committer
 from graphiti_pkm.storage.snapshots import files
 
 NOTHING = GroupSize(episodes=0, entities=0, facts=0)
-_ROWS = 20
+_ROWS = 5
 """Few: one write may have thousands of vectors."""
 _LISTED = 20
 _NAME = 100

@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 from tests.builders import (
     a_fact,
+    a_mention,
     a_name,
     a_write,
     an_entity,
+    an_episode,
     at,
 )
 from tests.worlds.staging_world import StagingWorld
@@ -17,6 +19,7 @@ from graphiti_pkm.capabilities.curation.requests import ClearFlag, FlagForReview
 from graphiti_pkm.capabilities.history.requests import RetireFact, UpdateEntity, WhatChanged
 from graphiti_pkm.capabilities.staging.requests import Promote
 from graphiti_pkm.core.model.access import LOCAL, Caller
+from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import BECAUSE_OF, Entity, Fact
 from graphiti_pkm.errors import DamagedStore, InvalidInput, NotAllowed, PermissionDenied, Unavailable
 
@@ -83,6 +86,26 @@ async def test_many_facts_come_in_few_writes_and_what_has_just_come_is_asked_for
     assert (done.copied.facts, len(world.journal.table) - before, asked) == (499, 2, [])
     again = await world.migrate("Ada", "Bob")
     assert (again.known.facts, len(world.journal.table) - before, asked) == (499, 2, [])
+
+
+async def test_episodes_are_asked_for_together(world: StagingWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they mention, twenty at a time, when they are copied; and all at once before they go."""
+    ada = an_entity("Ada", group_id=STAGING)
+    episodes = [an_episode(f"Ada said {i}.", group_id=STAGING) for i in range(40)]
+    mentions = [a_mention(one, ada) for one in episodes]
+    await world.graph.writer.apply(a_write(ada, a_name(ada), *episodes, *mentions), {})
+    asked: list[int] = []
+    mentioned_by = world.graph.episodes.episode_entities
+
+    async def counted(uuids: Sequence[str], groups: Sequence[str], window: Window) -> tuple[list[Entity], int]:
+        asked.append(len(uuids))
+        return await mentioned_by(uuids, groups, window)
+
+    monkeypatch.setattr(world.graph.episodes, "episode_entities", counted)
+    done = await world.migrate("Ada", moves=True)
+    assert (done.removed.episodes, done.removed.entities, asked) == (40, 1, [20, 20, 40])
+    copy = entity(world, "Ada", "default").uuid
+    assert len([pair for pair in world.graph.tables.mentions if pair[1] == copy]) == 40
 
 
 async def test_what_one_copy_joins_another_finds(world: StagingWorld) -> None:
