@@ -23,7 +23,8 @@ _log = logging.getLogger(__name__)
 Progress = Callable[[int, int], None]
 """Called with the number of writes done and of all writes."""
 
-_ROWS = 100
+_ROWS = 20
+"""Few: one write may have hundreds of facts, and is read with their vectors."""
 _TRIES = 3
 
 
