@@ -42,18 +42,18 @@ async def test_a_saga_is_read_as_it_was_written_and_written_as_a_whole(graph: Gr
     foreign = a_saga(group_id=OTHER_GROUP)
     await graph.writer.apply(a_write(saga), {})
     await graph.writer.apply(a_write(foreign), {})
-    assert await graph.sagas.find_sagas(GROUP, saga.uuid, "") == [saga]
-    assert await graph.sagas.find_sagas(GROUP, "", "Trip") == [saga]
-    assert await graph.sagas.find_sagas(GROUP, foreign.uuid, "trip") == []
+    assert await graph.sagas.find_sagas(GROUP, [saga.uuid], "") == [saga]
+    assert await graph.sagas.find_sagas(GROUP, [], "Trip") == [saga]
+    assert await graph.sagas.find_sagas(GROUP, [foreign.uuid], "trip") == []
     changed = saga.model_copy(update={"summary": "", "last_summarized_at": None, "last_episode_uuid": "three"})
     await graph.writer.apply(a_write(changed), {})
-    assert await graph.sagas.find_sagas(GROUP, saga.uuid, "Trip") == [changed]
+    assert await graph.sagas.find_sagas(GROUP, [saga.uuid], "Trip") == [changed]
 
 
 async def test_of_several_sagas_with_a_name_the_oldest_comes_first(graph: Graph) -> None:
     late, early = a_saga(created_at=at(2025, 6)), a_saga(created_at=at(2025, 5))
     await graph.writer.apply(a_write(late, early), {})
-    assert await graph.sagas.find_sagas(GROUP, late.uuid, "Trip") == [early, late]
+    assert await graph.sagas.find_sagas(GROUP, [late.uuid], "Trip") == [early, late]
 
 
 async def test_an_episode_is_held_and_followed_once_however_often_it_is_told(graph: Graph) -> None:
@@ -116,7 +116,7 @@ async def test_deleted_episodes_leave_their_saga_and_a_deleted_saga_leaves_its_e
     await graph.writer.apply(a_write(a_link(one, three), deletions=deletions), {})
     assert await graph.sagas.episodes_of_saga(saga.uuid, None, 9) == [one, three]
     assert await graph.sagas.links_around([one.uuid]) == [(one.uuid, three.uuid)]
-    assert await graph.sagas.find_sagas(GROUP, other.uuid, "Other") == []
+    assert await graph.sagas.find_sagas(GROUP, [other.uuid], "Other") == []
     assert await graph.records.get_episodes([one.uuid, three.uuid], [GROUP]) == [one, three]
 
 
@@ -157,8 +157,8 @@ async def test_a_cleared_group_has_neither_and_the_others_keep_theirs(graph: Gra
         saga = a_saga(group_id=group)
         await graph.writer.apply(a_write(entity, episode, saga, a_step(saga, episode), a_community(entity)), {})
     await graph.writer.apply(an_intent(deletions=Deletions(groups=(GROUP,))), {})
-    assert await graph.sagas.find_sagas(GROUP, "", "Trip") == []
-    assert len(await graph.sagas.find_sagas(OTHER_GROUP, "", "Trip")) == 1
+    assert await graph.sagas.find_sagas(GROUP, [], "Trip") == []
+    assert len(await graph.sagas.find_sagas(OTHER_GROUP, [], "Trip")) == 1
     assert [one.group_id for one in await graph.part(COMMUNITIES).communities([GROUP, OTHER_GROUP], 9)] == [OTHER_GROUP]
 
 

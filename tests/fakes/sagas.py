@@ -14,10 +14,10 @@ from graphiti_pkm.core.model.saga_records import Community, Saga, SagaMembers
 class FakeSagas(FakePart):
     """The port ``GraphSagas``."""
 
-    async def find_sagas(self, group_id: str, uuid: str, name: str) -> list[Saga]:
+    async def find_sagas(self, group_id: str, uuids: Sequence[str], name: str) -> list[Saga]:
         db = await self._db()
         found = [
-            one for one in db.sagas.values() if one.group_id == group_id and (one.uuid == uuid or one.name == name)
+            one for one in db.sagas.values() if one.group_id == group_id and (one.uuid in uuids or one.name == name)
         ]
         return sorted(found, key=lambda one: (one.created_at, one.uuid))[:10]
 

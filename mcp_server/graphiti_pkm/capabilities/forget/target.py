@@ -298,7 +298,7 @@ class ForgetTargets:
         if max(len(facts), len(look.typed)) > MOST_FACTS:
             raise _too_much(f"{len(facts):,} facts and {len(look.typed):,} entities")
         held = await self._graph.records.get_facts(facts, [group_id])
-        found = [await self._graph.sagas.find_sagas(group_id, one.uuid, one.name) for one in sagas]
+        found = [await self._graph.sagas.find_sagas(group_id, [one.uuid], one.name) for one in sagas]
         return NonSentenceTraces(
             episodes={one.uuid: one for one in await self._graph.records.get_episodes(list(look.episodes), [group_id])},
             claims=[one for one in held if one.uuid in look.claims],

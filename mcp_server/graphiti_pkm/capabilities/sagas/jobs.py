@@ -74,7 +74,7 @@ class SummaryJobs:
             await self._write(await self._intent(group_id, job, sagas=(now.model_copy(update=values),)), {}, may_write)
 
     async def _saga(self, group_id: str, uuid: str) -> Saga:
-        found = await self._graph.sagas.find_sagas(group_id, uuid, "")
+        found = await self._graph.sagas.find_sagas(group_id, [uuid], "")
         for saga in found:
             if saga.uuid == uuid:
                 return saga

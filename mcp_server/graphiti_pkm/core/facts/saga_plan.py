@@ -7,14 +7,15 @@ from uuid import NAMESPACE_URL, uuid4, uuid5
 
 from graphiti_pkm.core.facts.parsed_facts import ParsedRequest
 from graphiti_pkm.core.identity.uuids import resolve_within, unknown
-from graphiti_pkm.core.model.names import name_key
+from graphiti_pkm.core.model.names import former_key, name_key, normalise_name
 from graphiti_pkm.core.model.records import Episode, Forgetting, WriteIntent
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.core.model.saga_records import EpisodeLink, Saga, SagaStep
 from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.errors import NotFound, PkmError
 
-_SAGAS = uuid5(NAMESPACE_URL, "graphiti-pkm/saga")
+_SAGAS, _EARLIER = uuid5(NAMESPACE_URL, "graphiti-pkm/sagas"), uuid5(NAMESPACE_URL, "graphiti-pkm/saga")
+"""Those of earlier versions may stand for a name with other numbers, and keep their uuids."""
 
 
 def saga_uuid(group_id: str, name: str) -> str:
@@ -63,9 +64,11 @@ class SagaPlace:
 
 async def find_saga(graph: Graph, group_id: str, name: str) -> Saga | None:
     """The saga of this name: ours in any spelling, else the oldest that Graphiti created under exactly this name."""
-    uuid = saga_uuid(group_id, name)
-    found = await graph.sagas.find_sagas(group_id, uuid, name)
-    return next((saga for saga in found if saga.uuid == uuid), found[0] if found else None)
+    uuid, normalised = saga_uuid(group_id, name), normalise_name(name)
+    earlier = str(uuid5(_EARLIER, former_key(group_id, name)))
+    found = await graph.sagas.find_sagas(group_id, [uuid, earlier], name)
+    named = [saga for saga in found if normalise_name(saga.name) == normalised]
+    return next((saga for saga in found if saga.uuid == uuid), named[0] if named else None)
 
 
 async def place_in_saga(graph: Graph, group_id: str, parsed: ParsedRequest) -> SagaPlace | None:

@@ -1,6 +1,7 @@
 """Finds known names in a text, without a model.
 
-A name matches as a whole. Spaces, ``-`` and ``_`` match each other or nothing inside a name and end a word in a text;
+A name matches as a whole. Spaces, ``-`` and ``_`` match each other or nothing inside a name, but not nothing between
+two digits, and end a word in a text; a number with a sign is another one;
 quotes and a possessive 's are ignored, other punctuation is not (C, C++ and C# are three names). A name with a capital
 matches only capitalised or all-caps text, a lower-case name any case; where several match, the longest wins. One-letter
 names, lower-case names made only of stop words, and names that are not linkable are never found. An emoji is not a
@@ -18,7 +19,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TypeAlias
 
-from graphiti_pkm.core.model.names import visible, words_of
+from graphiti_pkm.core.model.names import BETWEEN_DIGITS, MINUS, normalise_name, signed, visible, words_of
 from graphiti_pkm.core.model.passages import without_left_out
 from graphiti_pkm.core.model.records import Name
 
@@ -66,6 +67,8 @@ class _Pattern:
     entity_uuid: str
     joints: frozenset[int]
     """Offsets in the compared form where the name has a space, ``-``, ``_`` or other mark."""
+    apart: frozenset[int]
+    """Those between two digits: there the text needs one too."""
     capitals: tuple[tuple[int, str], ...]
     """The offset of each capitalised word, and the word as written in the name."""
 
@@ -97,9 +100,13 @@ class MentionFinder:
         if not whole or is_letter or (text == text.lower() and STOP_WORDS.issuperset(folded)):
             return
         offsets = list(accumulate(map(len, folded), initial=0))
+        has_apart = BETWEEN_DIGITS in normalise_name(spelling)
         pattern = _Pattern(
             entity_uuid=entity_uuid,
             joints=frozenset(offsets),
+            apart=frozenset(
+                at for at in offsets[1:-1] if has_apart and whole[at - 1].isdecimal() and whole[at].isdecimal()
+            ),
             capitals=tuple((at, word) for at, word in zip(offsets, words, strict=False) if word != word.lower()),
         )
         known = self._patterns.setdefault(whole, [])
@@ -222,7 +229,7 @@ def capitalised_words(text: str) -> dict[str, str]:
 
 def _fits(pattern: _Pattern, starts: dict[int, str]) -> bool:
     """``starts``: offset of each word of the text in the compared form, and the word as written there."""
-    if not pattern.joints.issuperset(starts):
+    if not pattern.joints.issuperset(starts) or not pattern.apart <= starts.keys():
         return False
     return all(_is_capitalised(starts[at], word) for at, word in pattern.capitals if at in starts)
 
@@ -245,7 +252,8 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
     if text[start - 1 : start] == _JOINER or text[end : end + 1] == _JOINER or text[end : end + 1] in _SKIN_TONES:
         return False
     before, earlier = text[start - 1 : start], text[start - 2 : start - 1]
-    if before in {"@", "&"} and earlier.isalnum():
+    is_signed = before == MINUS and text[start].isdecimal()
+    if is_signed or (before in {"@", "&"} and earlier.isalnum()):
         return False
     if before == "." and earlier.isalnum() and not text[start].isupper():
         return False
@@ -267,4 +275,4 @@ def _folded(word: str) -> str:
 
 
 def _composed(text: str) -> str:
-    return text if text.isascii() else _VARIATION.sub("", unicodedata.normalize("NFKC", text))
+    return signed(text if text.isascii() else _VARIATION.sub("", unicodedata.normalize("NFKC", text)))

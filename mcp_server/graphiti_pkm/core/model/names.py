@@ -2,7 +2,8 @@
 
 Two spellings are one name if they differ only in case, composition of accents, spaces, ``-``, ``_``, control and
 invisible characters: "user service", "User-Service" and "userservice". Other punctuation counts: C, C++ and C# are
-three names.
+three names. Numbers stay apart: between two digits spaces, ``-`` and ``_`` stand for each other but not for nothing
+("rack 1-12", "rack 1 12", not "rack 11-2"), and a number keeps its sign (-1 is not 1).
 """
 
 import hashlib
@@ -16,7 +17,17 @@ _INVISIBLE = (
 )
 """Zero-width, direction and variation marks, and fillers that display as nothing. Not the tags of flags."""
 _INSIDE_WORD = re.compile(rf"(?<=\w)[{_INVISIBLE}]+(?=\w)")
-_JOINERS = re.compile(rf"[\s\x00-\x1f\x7f-\x9f\-_‐‑‒–—{_INVISIBLE}]+")
+_UNSEEN = re.compile(rf"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f{_INVISIBLE}]+")
+_JOINER = r"[\s\-_‐‑‒–—]"
+_DIGITS_JOINED = re.compile(rf"(?<=\d){_JOINER}+(?=\d)")
+_SIGN = re.compile(r"(?<![^\s(\[{<>=≤≥≈~,:;/|*×±$€£¥\"'«„“‘])[-‐–](?=\d)")
+"""After a space, at the beginning, or after what opens or compares: not in "C++-11" and "(a)-1"."""
+_JOINERS = re.compile(rf"{_JOINER}+")
+_ELSEWHERE = re.compile(rf"(?<!\d){_JOINER}+|{_JOINER}+(?!\d)")
+NUMBERS_APART = BETWEEN_DIGITS, MINUS = "-", "−"
+"""What a normalised name keeps of joiners between two digits, and of signs."""
+_PHONE = re.compile(rf"\+(?:{_JOINER}*\d){{7,15}}{_JOINER}*")
+"""An international telephone number, which is the same however its digits are grouped."""
 _NOT_WORD = re.compile(r"[^\w]+")
 _WORD = re.compile(r"[^\W_]+")
 _HYPHEN = re.compile(r"[-‐‑]\s{0,2}")
@@ -28,11 +39,6 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff぀-ヿ㐀-䶿一-鿿가-힯
 """Thai, Lao, Burmese, Khmer, CJK: scripts written without spaces."""
 _RUN = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|[^{_UNSPACED}]+")
 _KEY_SEPARATOR = "\x1f"
-_BETWEEN_DIGITS = re.compile(r"(?<=\d)[\s_‐‑–—-]+(?=\d)")
-_SIGN = re.compile(r"(?<![^\s(])[-−–](?=\d)")
-_NUMBERS_APART = re.compile(rf"{_BETWEEN_DIGITS.pattern}|{_SIGN.pattern}")
-NUMBERS_APART = _APART, _MINUS = "·", "−"
-"""What stands in keys for a joiner between digits and a sign; neither is a joiner."""
 _KEY_BYTES = 1000
 """Longer names are kept as a digest: an index of Neo4j refuses a key of more than 8 kB."""
 _KEPT_OF_LONG = 64
@@ -63,8 +69,23 @@ def display_name(text: str) -> str:
 
 
 def normalise_name(text: str) -> str:
-    """The form in which names are compared; empty if only joiners and invisible characters are left."""
-    return _JOINERS.sub("", unicodedata.normalize("NFKC", text).casefold())
+    """The form in which names are compared; empty if only joiners and invisible characters are left.
+
+    Its own normalised name is itself.
+    """
+    name = _caseless(text)
+    if _PHONE.fullmatch(name):
+        return _JOINERS.sub("", name)
+    return _ELSEWHERE.sub("", signed(_DIGITS_JOINED.sub(BETWEEN_DIGITS, name)))
+
+
+def signed(text: str) -> str:
+    """A text in which a sign of a number is no hyphen; as long as before."""
+    return _SIGN.sub(MINUS, text)
+
+
+def _caseless(text: str) -> str:
+    return _UNSEEN.sub("", unicodedata.normalize("NFKC", text).casefold())
 
 
 def visible(text: str) -> str:
@@ -73,23 +94,21 @@ def visible(text: str) -> str:
 
 
 def same_key(label: str) -> str:
-    """Labels of a scratch graph with the same key are one node; never empty unless the label is.
-
-    What stands between two digits or before a number tells numbers apart: "rack-1-12" from "rack 11-2", -1 from 1.
-    """
-    return normalise_name(apart_numbers(label)) or unicodedata.normalize("NFC", label.strip())
-
-
-def apart_numbers(label: str) -> str:
-    """A label in which no joiner between two digits, and no sign of a number, is lost to ``normalise_name``."""
-    if not _NUMBERS_APART.search(label):
-        return label
-    return _SIGN.sub(_MINUS, _BETWEEN_DIGITS.sub(_APART, label))
+    """Labels of a scratch graph with the same key are one node; never empty unless the label is."""
+    return normalise_name(label) or unicodedata.normalize("NFC", label.strip())
 
 
 def name_key(group_id: str, text: str) -> str:
     """The unique key of a ``Name``: stored group and normalised name (a digest, if very long)."""
-    name = normalise_name(text)
+    return _key(group_id, normalise_name(text))
+
+
+def former_key(group_id: str, text: str) -> str:
+    """The key that earlier versions gave, which left out every joiner: "rack 1-12" was "rack 11-2"."""
+    return _key(group_id, _JOINERS.sub("", _caseless(text)))
+
+
+def _key(group_id: str, name: str) -> str:
     data = name.encode(errors="surrogatepass")
     if len(data) > _KEY_BYTES:
         name = name[:_KEPT_OF_LONG] + hashlib.sha256(data).hexdigest()

@@ -14,6 +14,8 @@ from graphiti_pkm.core.model.change_kinds import REVIEW_CHANGES, ChangeKind
 from graphiti_pkm.core.model.document_records import Document, DocumentTexts, Instance, Section
 from graphiti_pkm.core.model.job_records import ExtractJob, Job
 from graphiti_pkm.core.model.merges import Moved
+from graphiti_pkm.core.model.name_records import Name as Name  # noqa: PLC0414 all records are found here
+from graphiti_pkm.core.model.name_records import Names
 from graphiti_pkm.core.model.record import Record as Record  # noqa: PLC0414 all others are its children
 from graphiti_pkm.core.model.saga_records import Community, EpisodeLink, Saga, SagaStep
 
@@ -75,25 +77,6 @@ class Entity(Record):
     """Whether a model wrote the summary, so that it may be generated again; a caller's summary is kept."""
     created_at: datetime
     attributes: dict[str, object] = Field(default_factory=dict)
-
-
-class Name(Record):
-    """One name or alias of one entity; ``key`` is unique in the database.
-
-    ``key`` is the stored group and the normalised name (``names.name_key``), so that a MERGE on it gives
-    one entity however many writers race for it.
-    """
-
-    key: str
-    group_id: str
-    text: str
-    """The first spelling."""
-    spellings: tuple[str, ...] = ()
-    """Other spellings that callers gave; each is searched in texts, since capitals and spaces matter there."""
-    entity_uuid: str
-    is_alias: bool = False
-    is_linkable: bool = True
-    """False for the group's person, who is never linked by mention."""
 
 
 CONFIDENTIAL = "confidential"
@@ -294,7 +277,7 @@ class EntityState(Record):
     label: str | None = None
     summary: str = ""
     summary_by_model: bool = False
-    names: tuple[Name, ...] = ()
+    names: Names = ()
     """Of the names that differ in the other state, those that it has in this one."""
     not_same_as: tuple[str, ...] = ()
     """Of the entities concerned, those that a caller said to be others."""
@@ -365,7 +348,7 @@ class Archive(Record):
     entities: tuple[Entity, ...] = ()
     projects: tuple[Project, ...] = ()
     qualities: tuple[Quality, ...] = ()
-    names: tuple[Name, ...] = ()
+    names: Names = ()
     facts: tuple[Fact, ...] = ()
     mentions: tuple[Mention, ...] = ()
 
@@ -421,7 +404,7 @@ class RemainingNames(Record):
     """All names that an entity keeps when one of them is forgotten, without the forgotten one."""
 
     entity_uuid: str
-    names: tuple[Name, ...] = ()
+    names: Names = ()
 
 
 class Forgetting(Record):
@@ -556,7 +539,7 @@ class WriteIntent(Record):
     entries: tuple[Entry, ...] = ()
     qualities: tuple[Quality, ...] = ()
     """What is said of entities, full new values."""
-    names: tuple[Name, ...] = ()
+    names: Names = ()
     facts: tuple[Fact, ...] = ()
     fact_updates: tuple[FactUpdate, ...] = ()
     mentions: tuple[Mention, ...] = ()

@@ -344,8 +344,8 @@ class GraphChanges(Protocol):
 class GraphSagas(Protocol):
     """Sagas and the chains of their episodes."""
 
-    async def find_sagas(self, group_id: str, uuid: str, name: str) -> list[Saga]:
-        """The saga with this uuid and those of exactly this name, oldest first, at most ten."""
+    async def find_sagas(self, group_id: str, uuids: Sequence[str], name: str) -> list[Saga]:
+        """Sagas with these uuids and those of exactly this name, oldest first, at most ten."""
         ...
 
     async def latest_of_saga(self, saga_uuid: str) -> str | None:

@@ -6,18 +6,21 @@ Indexes and constraints are in ``neo4j.schema``.
 import logging
 from collections.abc import Iterable
 
+from graphiti_pkm.core.model.name_records import names_apart
 from graphiti_pkm.errors import NewerSchema
+from graphiti_pkm.storage.graph import mapping
 from graphiti_pkm.storage.graph.database import Database, Refused
 from graphiti_pkm.storage.graph.mapping import derived_from
-from graphiti_pkm.storage.graph.queries.values import Query, Row
+from graphiti_pkm.storage.graph.queries.search import spelling_key
+from graphiti_pkm.storage.graph.queries.values import Query, Row, digest
 
 _log = logging.getLogger(__name__)
 
-SCHEMA_VERSION = 14
+SCHEMA_VERSION = 15
 """1 had no index of changes by what caused them, 2 none by when and between what they were, 3 none of communities,
 4 no time of each group's newest write, 5 nothing that is kept apart, 6 no index of causes, 7 no numbers of readings
 that were told before, 8 no projects and entries, 9 neither flags nor origins of writes, 10 no merges,
-11 no counters, 12 no documents, 13 no index of facts by kind."""
+11 no counters, 12 no documents, 13 no index of facts by kind, 14 told names with other numbers not apart."""
 META = Query(
     "meta",
     "MATCH (m:Meta {id: 'database'}) RETURN m.schema_version AS version, m.model AS model, m.dimension AS dimension",
@@ -76,7 +79,7 @@ _NEWEST = tuple(
 )
 FILLING = (*_ADOPT_GROUPS, *_FILL, *_NEWEST)
 """Run when the indexes are being built, before ``BUILT``; repeatable."""
-_READINGS = 5_000
+_READINGS, _NAMES = 5_000, 1_000
 
 
 def readings_after(uuid: str) -> Query:
@@ -98,6 +101,57 @@ def number_readings(found: Iterable[Row]) -> Query:
         "UNWIND $rows AS r MATCH ()-[e:RELATES_TO {uuid: r.uuid}]->() SET e += r.derived",
         {"rows": rows},
     )
+
+
+def names_after(identity: str) -> Query:
+    """A batch of names, by id."""
+    return Query(
+        "keys of names",
+        """MATCH (k:Name) WHERE k.id > $after WITH k ORDER BY k.id LIMIT $limit
+        RETURN k.id AS id, k.key AS key, k.group_id AS group_id, k.text AS text, k.spellings AS spellings,
+          k.entity_uuid AS entity_uuid, k.is_alias AS is_alias, k.is_linkable AS is_linkable ORDER BY id""",
+        {"after": identity, "limit": _NAMES},
+    )
+
+
+def tell_numbers_apart(found: Iterable[Row]) -> Query | None:
+    """Names under the keys of their texts; None if all are so.
+
+    A spelling that is another name by now becomes an alias of the same entity. A key that another entity has stays with
+    it, and a name that was changed since it was read is left to whoever changed it.
+    """
+    rows = [changed for row in found if (changed := _told_apart(row))]
+    text = """UNWIND $rows AS r MATCH (k:Name {id: r.id}) WHERE coalesce(k.spellings, []) = r.spellings
+    WITH r, k, r.names[0].id <> r.id AND EXISTS { MATCH (:Name {id: r.names[0].id}) } AS is_taken
+    FOREACH (_ IN CASE WHEN is_taken THEN [] ELSE [1] END | SET k += r.names[0])
+    FOREACH (_ IN CASE WHEN is_taken THEN [1] ELSE [] END | DELETE k)
+    FOREACH (n IN tail(r.names) | MERGE (m:Name {id: n.id}) ON CREATE SET m = n)
+    WITH r UNWIND [r.texts[..1], r.texts[1..]] AS texts
+    CALL (texts) { UNWIND texts AS t MATCH (s:SearchText {id: t[0]})
+      WHERE NOT EXISTS { MATCH (:SearchText {id: t[1]}) } SET s.id = t[1] }"""
+    return Query("numbers of names", text, {"rows": rows}) if rows else None
+
+
+def _told_apart(row: Row) -> dict[str, object] | None:
+    before = mapping.name(row)
+    spellings = tuple(row["spellings"] or ())
+    apart = names_apart([before.model_copy(update={"spellings": spellings})])
+    if len(apart) == 1 and apart[0].key == before.key:
+        return None
+    texts = [(before.key, apart[0].key)]
+    for name in apart:
+        for text in name.spellings if name is apart[0] else (name.text, *name.spellings):
+            is_main = name is not apart[0] and text == name.text
+            texts.append((spelling_key(before, text), name.key if is_main else spelling_key(name, text)))
+    return {
+        "id": row["id"],
+        "spellings": list(spellings),
+        "names": [
+            {**dict(one), "id": digest(one.key), "spellings": list(dict.fromkeys((one.text, *one.spellings)))}
+            for one in apart
+        ],
+        "texts": [[digest(old), digest(new)] for old, new in texts],
+    }
 
 
 def version(found: list[Row]) -> int | None:

@@ -1,5 +1,8 @@
 """How names are compared and what full text is made of."""
 
+import itertools
+import re
+
 import pytest
 
 from graphiti_pkm.core.model.names import (
@@ -31,6 +34,60 @@ def test_one_name_in_two_encodings_is_one_name(one: str, other: str) -> None:
 
 def test_other_punctuation_makes_other_names() -> None:
     assert len({normalise_name(name) for name in ("C", "C++", "C#", "Müller", "Muller")}) == 5
+
+
+@pytest.mark.parametrize(
+    "spellings",
+    [
+        ("rack-1-12", "rack 1 12", "Rack_1\u201212", "rack1 - 12", "rack 1-\u200b12"),
+        ("GPT-4", "GPT 4", "gpt4"),
+        ("v1-2", "v1 2"),
+        ("C++-11", "C++ 11", "c++11"),
+        ("2026-05-10", "2026 05 10", "２０２６-05\u201110"),
+        ("-1 °C", "\u22121 °c", "\u20131 °C"),
+        ("+49 170 1234567", "+491701234567", "+49-170-123 45 67"),
+    ],
+)
+def test_a_number_is_one_however_what_joins_it_is_written(spellings: tuple[str, ...]) -> None:
+    assert len(set(map(normalise_name, spellings))) == 1
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("rack-1-12", "rack 11-2", "rack 112"),
+        ("release 1.1-2", "release 1.12", "release 1-1.2"),
+        ("-1", "1", "+1"),
+        ("x=-1", "x=1"),
+        ("[-1, 2]", "[1, 2]", "[1, -2]"),
+        ("2026-05-10", "2026.05.10", "2026-0-510"),
+        ("0170 1234567", "01701 234567"),
+        ("1\u00b710", "1-10"),
+    ],
+)
+def test_different_numbers_are_different_names(names: tuple[str, ...]) -> None:
+    assert len(set(map(normalise_name, names))) == len(names)
+
+
+def _numbers_and_letters(name: str) -> list[str]:
+    """What makes a name: what it has but joiners, each number by itself and with its sign."""
+    signed = re.sub(r"(^|[ (])-(?=[12])", r"\1 minus ", re.sub(r"(?<=[12])[ -]+(?=[12])", " ", name))
+    found: list[str] = []
+    for word in re.split(r"[ -]+", signed):
+        parts = re.findall(r"minus|[12]+|[a(]", word)
+        is_new_number = bool(found) and found[-1].isdecimal() and parts and parts[0].isdecimal()
+        found += ["|", *parts] if is_new_number else parts
+    return found
+
+
+def test_two_names_are_one_if_and_only_if_letters_and_numbers_are_the_same() -> None:
+    """Of all names up to six characters from letters, digits, joiners and an opening mark."""
+    names = ["".join(one) for length in range(7) for one in itertools.product("a12 -(", repeat=length)]
+    keys = {name: normalise_name(name) for name in names}
+    meant = {name: " ".join(_numbers_and_letters(name)) for name in names}
+    pairs = {(keys[name], meant[name]) for name in names}
+    assert len(pairs) == len({key for key, _ in pairs}) == len({what for _, what in pairs})
+    assert all(normalise_name(key) == key for key, _ in pairs)
 
 
 def test_control_characters_are_no_part_of_a_name() -> None:

@@ -35,8 +35,8 @@ _SHORTEST_CUT = 4
 def loose_key(label: str) -> str:
     """Only letters and digits, numbers apart; empty for a label without any, which then matches no other."""
     key = same_key(label)
-    if key.isascii():
-        return "".join(filter(str.isalnum, key))
+    if key.isalnum() and key.isascii():
+        return key
     return "".join(char for char in key if char in NUMBERS_APART or unicodedata.category(char)[0] in "LNM")
 
 

@@ -15,8 +15,10 @@ from graphiti_pkm.storage.graph.schema import (
     FILLING,
     META,
     SCHEMA_VERSION,
+    names_after,
     number_readings,
     readings_after,
+    tell_numbers_apart,
     version,
 )
 from graphiti_pkm.storage.graph.vector_indexes import ALL, COMPLETE, EF_CONSTRUCTION, Embedded, M
@@ -30,6 +32,8 @@ _READY_SECONDS = 600.0
 _POLL_SECONDS = 0.05
 """Polled, because the database's own procedure would also wait for vector indexes, which are built meanwhile."""
 _ONLINE = "ONLINE"
+_TRIES = 10
+"""How often a batch is changed that another process changes at the same time."""
 
 _VERSION = Query(
     "version",
@@ -219,6 +223,7 @@ async def _build(database: Attempts) -> None:
     for query in FILLING:
         await database.attempt(query, writing=True, seconds=_READY_SECONDS)
     await _number_readings(database)
+    await _tell_numbers_apart(database)
     await database.attempt(BUILT, writing=True)
 
 
@@ -231,6 +236,25 @@ async def _number_readings(database: Attempts) -> None:
             return
         await database.attempt(number_readings(found), writing=True, seconds=_READY_SECONDS)
         last = found[-1]["uuid"]
+
+
+async def _tell_numbers_apart(database: Attempts) -> None:
+    """All names; another process may do the same, and both take locks in one order."""
+    last, tries = "", _TRIES
+    while True:
+        (found,) = await database.attempt(names_after(last), seconds=_READY_SECONDS)
+        if not found:
+            return
+        try:
+            if (query := tell_numbers_apart(found)) is not None:
+                await database.attempt(query, writing=True, seconds=_READY_SECONDS)
+        except Neo4jRefused:  # a deadlock, or a name that is gone meanwhile
+            tries -= 1
+            if not tries:
+                raise
+            await asyncio.sleep(_POLL_SECONDS)
+        else:
+            last, tries = found[-1]["id"], _TRIES
 
 
 async def _wait_until_ready(database: Attempts) -> None:

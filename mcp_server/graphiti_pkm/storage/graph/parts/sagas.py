@@ -14,8 +14,8 @@ from graphiti_pkm.storage.graph.queries.values import Row
 class Sagas(Part):
     """The port ``GraphSagas``."""
 
-    async def find_sagas(self, group_id: str, uuid: str, name: str) -> list[Saga]:
-        found = await self._rows(queries_sagas.find(group_id, uuid, name))
+    async def find_sagas(self, group_id: str, uuids: Sequence[str], name: str) -> list[Saga]:
+        found = await self._rows(queries_sagas.find(group_id, uuids, name))
         return list(map(_saga, found))
 
     async def latest_of_saga(self, saga_uuid: str) -> str | None:

@@ -5,6 +5,7 @@
 planner takes for rarer: a condition that is to be found by index stands without.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from typing import NamedTuple
 from graphiti_pkm.core.facts.observations import OBSERVATION
 from graphiti_pkm.core.facts.statuses import OUTCOMES, keys_of_class
 from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS
+from graphiti_pkm.core.model.names import BETWEEN_DIGITS, MINUS
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter
 from graphiti_pkm.core.model.records import BECAUSE_OF, CONFIDENTIAL
 
@@ -72,9 +74,18 @@ _IS_CAUSE_CONFIDENTIAL = f"""CASE WHEN e.{BECAUSE_OF} IS NULL THEN false ELSE co
       WHERE x.group_id = e.group_id RETURN x.{CONFIDENTIAL} }}), false) END"""
 
 
+_NUMBER = re.compile(r"\d+")
+
+
 def normalised(text: str) -> str:
-    """A name without case, spaces, ``-`` and ``_``, as names are compared."""
+    """A name without case, spaces, ``-`` and ``_``, which does not tell numbers apart (``has_word``)."""
     return f"replace(replace(replace(toLower({text}), ' ', ''), '-', ''), '_', '')"
+
+
+def plain_forms(names: Iterable[str]) -> list[str]:
+    """Normalised names as ``normalised`` has them; a sign may be a hyphen or a minus there."""
+    without = {name.replace(BETWEEN_DIGITS, "") for name in names}
+    return sorted(without | {name.replace(MINUS, "") for name in without})
 
 
 _BY_STATUS = " ".join(
@@ -200,7 +211,19 @@ def entities_matched(found: str, wanted: EntityFilter, kept: str = "n") -> Condi
     return f"{found} {conditions} MATCH (n)-[e:RELATES_TO]->(w) WHERE {is_so} WITH DISTINCT {kept}", {**values, **more}
 
 
-_STATUS_WORD = normalised("coalesce(toStringOrNull(e.word), e.value, w.name, '')")
+def has_word(text: str, names: Sequence[str], parameter: str) -> Conditions:
+    """That a text is one of these normalised names, and has the same numbers; signs are not told apart."""
+    condition = f"{normalised(text)} IN ${parameter}"
+    values: dict[str, object] = {parameter: plain_forms(names)}
+    numbers = {tuple(_NUMBER.findall(name)) for name in names}
+    if any(numbers):
+        condition += f" AND {text} =~ ${parameter}_numbers"
+        between = r"\D+"
+        values[f"{parameter}_numbers"] = "|".join(rf"\D*{between.join(one)}\D*" for one in sorted(numbers))
+    return condition, values
+
+
+_STATUS_WORD = "coalesce(toStringOrNull(e.word), e.value, w.name, '')"
 
 
 def status_conditions(status: tuple[Sequence[str], datetime], recorded_until: datetime | None) -> Conditions:
@@ -208,14 +231,15 @@ def status_conditions(status: tuple[Sequence[str], datetime], recorded_until: da
 
     In older memories the word is an attribute, or the name of the target.
     """
+    is_said, said = has_word(_STATUS_WORD, status[0], "status")
     parts = (
         "coalesce(e.name, '') = 'HAS_STATUS'",
-        f"{_STATUS_WORD} IN $status",
+        is_said,
         f"{IS_CURRENT} = 1",
         f"{RECORDED} <= $recorded_until",
     )
     values: dict[str, object] = {
-        "status": status[0],
+        **said,
         "now": status[1],
         "recorded_until": recorded_until or LATEST,
     }

@@ -21,8 +21,8 @@ from graphiti_pkm.storage.graph.queries.parts import (
     RECORDED,
     STARTS,
     all_of,
+    has_word,
     keys_after,
-    normalised,
 )
 from graphiti_pkm.storage.graph.queries.values import Query
 
@@ -43,10 +43,11 @@ def projects(wanted: ProjectFilter, window: Window) -> tuple[Query, Query]:
     if wanted.uuids is not None:
         parts.append("p.uuid IN $uuids")
         values["uuids"] = wanted.uuids
-    so, word = "", normalised("coalesce(status, '')")
+    so = ""
     if wanted.statuses is not None:
-        so = f"WHERE {word} IN $statuses"
-        values["statuses"] = wanted.statuses
+        is_so, words = has_word("coalesce(status, '')", wanted.statuses, "statuses")
+        so = f"WHERE {is_so}"
+        values |= words
     matched = f"""MATCH (p:ProjectRecord) WHERE {all_of(parts)} MATCH (n:Entity {{uuid: p.uuid}})
       WITH p, n, {_STATUS} AS status {so}"""
     after = ""

@@ -19,6 +19,7 @@ from graphiti_pkm.storage.graph.queries.parts import (
     fact_columns,
     keys_after,
     normalised,
+    plain_forms,
     status_conditions,
 )
 from graphiti_pkm.storage.graph.queries.values import Query, Row, digest
@@ -136,7 +137,7 @@ def unnamed(group_id: str, normalised: Sequence[str]) -> Query:
         f"""MATCH (n:Entity {{group_id: $group}}) WHERE {_NORMALISED} IN $normalised
         WITH n.uuid AS uuid, n.name AS name WHERE NOT EXISTS {{ MATCH (:Name {{entity_uuid: uuid}}) }}
         RETURN uuid, name ORDER BY uuid""",
-        {"group": group_id, "normalised": normalised},
+        {"group": group_id, "normalised": plain_forms(normalised)},
     )
 
 

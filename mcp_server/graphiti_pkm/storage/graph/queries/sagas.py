@@ -34,13 +34,13 @@ MERGE (c)-[m:HAS_MEMBER]->(n) ON CREATE SET m.uuid = r.uuid, m.group_id = r.grou
 FORGET_COMMUNITIES = "MATCH (n:Entity {uuid: r})<-[:HAS_MEMBER]-(c:Community) DETACH DELETE c"
 
 
-def find(group_id: str, uuid: str, name: str) -> Query:
+def find(group_id: str, uuids: Sequence[str], name: str) -> Query:
     """By uuid or name."""
     return Query(
         "sagas by name",
-        f"""MATCH (s:Saga) WHERE s.group_id = $group AND (s.uuid = $uuid OR s.name = $name)
+        f"""MATCH (s:Saga) WHERE s.group_id = $group AND (s.uuid IN $uuids OR s.name = $name)
         RETURN {_SAGA} ORDER BY created_at, uuid LIMIT $limit""",
-        {"group": group_id, "uuid": uuid, "name": name, "limit": _MOST_OF_A_NAME},
+        {"group": group_id, "uuids": list(uuids), "name": name, "limit": _MOST_OF_A_NAME},
     )
 
 

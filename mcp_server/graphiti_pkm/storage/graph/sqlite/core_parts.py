@@ -323,8 +323,8 @@ class Changes(SqlitePart):
 class Sagas(SqlitePart):
     """The port ``GraphSagas``."""
 
-    async def find_sagas(self, group_id: str, uuid: str, name: str) -> list[Saga]:
-        return await self._file.read(lambda db: sagas.find(db, group_id, uuid, name))
+    async def find_sagas(self, group_id: str, uuids: Sequence[str], name: str) -> list[Saga]:
+        return await self._file.read(lambda db: sagas.find(db, group_id, uuids, name))
 
     async def latest_of_saga(self, saga_uuid: str) -> str | None:
         return await self._file.read(lambda db: sagas.latest(db, saga_uuid))

@@ -97,7 +97,7 @@ _CAUSE = f"""coalesce((SELECT x.name FROM entity x WHERE x.uuid = {_BECAUSE_OF} 
     WHERE x.uuid = {_BECAUSE_OF} AND x.group_id = f.group_id) AS is_cause_confidential"""
 
 
-_SAID = "replace(replace(replace(lowered(r.value), ' ', ''), '-', ''), '_', '')"
+_SAID = "normalised(r.value)"
 _BY_STATUS = " ".join(
     f"WHEN r.kind = 'state' AND r.relation = 'HAS_STATUS' AND r.source_uuid = f.target_uuid "
     f"AND {_SAID} IN {keys_of_class(name)} THEN '{outcome}'"
@@ -283,8 +283,7 @@ _HAS_PROPOSED_END = """f.uuid IN (SELECT x.fact_uuid FROM change x WHERE x.kind 
 _DUE = f"""coalesce(json_extract(f.attributes, '$.{DUE}') * 1000000,
   CASE WHEN f.kind = 'plan' THEN f.valid_at END, {DUSK})"""
 """When a plan or a goal is due; what has no date comes last."""
-STATUS_WORD = """replace(replace(replace(lowered(
-  coalesce(json_extract(f.attributes, '$.word'), f.value, w.name)), ' ', ''), '-', ''), '_', '')"""
+STATUS_WORD = "normalised(coalesce(json_extract(f.attributes, '$.word'), f.value, w.name))"
 """The word of a status, normalised; in older memories it is an attribute, or the name of the target."""
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Literal, TypeAlias, TypeVar
 
+from graphiti_pkm.core.model.names import normalise_name
 from graphiti_pkm.core.ports.metrics import DATABASE_ERRORS, DATABASE_SECONDS, DATABASE_UNDER_WAY, UNCOUNTED, Metrics
 from graphiti_pkm.core.threads import Threads
 from graphiti_pkm.errors import Unavailable
@@ -126,6 +127,7 @@ class SqliteFile:
         connection.row_factory = sqlite3.Row
         # SQLite's own lower() knows ASCII only.
         connection.create_function("lowered", 1, _lowered, deterministic=True)
+        connection.create_function("normalised", 1, _normalised, deterministic=True)
         known = {row["name"] for row in connection.execute("SELECT name FROM pragma_function_list")}
         for name, arguments, function in FUNCTIONS:
             if name not in known:
@@ -146,3 +148,7 @@ class SqliteFile:
 
 def _lowered(text: str | None) -> str | None:
     return None if text is None else text.lower()
+
+
+def _normalised(text: str | None) -> str | None:
+    return None if text is None else normalise_name(text)

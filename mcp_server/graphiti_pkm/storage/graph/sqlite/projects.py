@@ -19,7 +19,7 @@ _STATUS = f"""(SELECT coalesce(json_extract(f.attributes, '$.word'), f.value, w.
   JOIN entity w ON w.uuid = f.target_uuid WHERE f.source_uuid = p.uuid AND f.relation = 'HAS_STATUS'
   AND {IS_CURRENT} = 1 AND f.created_at <= :recorded_until
   ORDER BY f.starts DESC, f.created_at DESC, f.uuid LIMIT 1)"""
-_WORD = f"replace(replace(replace(lowered(coalesce({_STATUS}, '')), ' ', ''), '-', ''), '_', '')"
+_WORD = f"normalised(coalesce({_STATUS}, ''))"
 
 
 class SqliteProjects(SqlitePart):

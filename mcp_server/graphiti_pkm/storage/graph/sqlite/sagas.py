@@ -16,11 +16,12 @@ from graphiti_pkm.storage.graph.sqlite.values import EPISODE_COLUMNS, as_list, k
 _MOST_OF_A_NAME = 10
 
 
-def find(db: sqlite3.Connection, group_id: str, uuid: str, name: str) -> list[Saga]:
-    """The saga with this uuid and those of exactly this name, oldest first."""
+def find(db: sqlite3.Connection, group_id: str, uuids: Sequence[str], name: str) -> list[Saga]:
+    """Sagas with these uuids and those of exactly this name, oldest first."""
     found = db.execute(
-        "SELECT * FROM saga WHERE group_id = ? AND (uuid = ? OR name = ?) ORDER BY created_at, uuid LIMIT ?",
-        (group_id, uuid, name, _MOST_OF_A_NAME),
+        """SELECT * FROM saga WHERE group_id = ? AND (uuid IN (SELECT value FROM json_each(?)) OR name = ?)
+        ORDER BY created_at, uuid LIMIT ?""",
+        (group_id, values.as_list(uuids), name, _MOST_OF_A_NAME),
     )
     return list(map(_saga, found))
 

@@ -1,18 +1,18 @@
 """Tables and indexes of the graph.
 
-Instants are microseconds since 1970 in UTC, so that they sort and compare as numbers; NULL is unknown. An unknown start
-sorts before every instant (``DAWN``). Orders of pages are columns of covering indexes: page one costs the same for a
-hundred facts and a hundred thousand.
+Instants are microseconds since 1970 in UTC, so that they sort as numbers; NULL is unknown. An unknown start sorts
+before every instant (``DAWN``). Orders of pages are columns of covering indexes: page one costs the same in any memory.
 """
 
 import sqlite3
 from collections.abc import Callable
 
 from graphiti_pkm.errors import ConfigurationError, NewerSchema
+from graphiti_pkm.storage.graph.sqlite.name_keys_schema import tell_numbers_apart
 from graphiti_pkm.storage.graph.sqlite.relevance_schema import RELEVANCE
 from graphiti_pkm.storage.graph.sqlite.speaker_schema import remove_vectors_without_speaker
 
-SCHEMA_VERSION = 17
+SCHEMA_VERSION = 18
 OLDEST_SQLITE = (3, 37, 0)
 """The first version with STRICT tables."""
 
@@ -530,7 +530,7 @@ CREATE INDEX entity_recorded ON entity (group_id, created_at, uuid);
 
 _MIGRATIONS: tuple[str | Callable[[sqlite3.Connection], None], ...] = (
     *(_FIRST, _GRAPHITI, _UPDATES, _CAUSES, _STEMS, _TYPES, _PROJECTS, _SOURCES, _WORDS, _NAMELESS, RELEVANCE),
-    *(_CURATION, _MERGES, _BIAS, _DOCUMENTS, _CHECKS, remove_vectors_without_speaker),
+    *(_CURATION, _MERGES, _BIAS, _DOCUMENTS, _CHECKS, remove_vectors_without_speaker, tell_numbers_apart),
 )
 """The n-th leads from version n to n + 1; a published one never changes."""
 
