@@ -7,6 +7,7 @@ import pytest
 from tests.builders import OTHER_GROUP, a_fact, a_write, an_entity, an_episode, at
 from tests.contracts.fact_story import NOW, PAGE, Story, wanted
 
+from graphiti_pkm.core.model.names import normalise_name
 from graphiti_pkm.core.model.queries import EntityFilter, FactStatus, Window
 from graphiti_pkm.core.model.records import Entity, Fact
 from graphiti_pkm.core.ports.graph import Graph
@@ -232,8 +233,8 @@ def decision(name: str, **fields: Any) -> Entity:
 
 async def test_entities_are_found_by_the_status_they_have_now(graph: Graph) -> None:
     words = an_entity("accepted")
-    names = ("D1", "D2", "D3", "D4", "D5", "D6")
-    proposed, accepted, older, never, elsewhere, worded = (decision(name) for name in names)
+    names = ("D1", "D2", "D3", "D4", "D5", "D6", "D7")
+    proposed, accepted, older, never, elsewhere, worded, numbered = (decision(name) for name in names)
 
     def state(entity: Entity, value: str | None, target: Entity = words, **fields: Any) -> Fact:
         return a_fact(entity, target, "HAS_STATUS", **{"value": value, "valid_at": at(2026), **fields})
@@ -241,7 +242,7 @@ async def test_entities_are_found_by_the_status_they_have_now(graph: Graph) -> N
     ended = {"valid_at": at(2025), "invalid_at": at(2026), "expired_at": at(2026)}
     await graph.writer.apply(
         a_write(
-            *(words, proposed, accepted, older, never, elsewhere, worded),
+            *(words, proposed, accepted, older, never, elsewhere, worded, numbered),
             state(proposed, "proposed"),
             state(accepted, "accepted"),
             state(accepted, "proposed", **ended),
@@ -249,6 +250,7 @@ async def test_entities_are_found_by_the_status_they_have_now(graph: Graph) -> N
             state(older, None),
             state(older, "done", created_at=LATER + MICROSECOND),
             state(worded, "pending", attributes={"word": "On-hold"}),
+            state(numbered, "Sprint 1-12"),
             state(never, "accepted", voided=True, expired_at=at(2026)),
             state(never, "accepted", kind="plan"),
             state(never, "accepted", valid_at=LATER + MICROSECOND),
@@ -260,7 +262,7 @@ async def test_entities_are_found_by_the_status_they_have_now(graph: Graph) -> N
     async def found(word: str, limit: int = 10, **fields: Any) -> list[str]:
         asked = EntityFilter(group_ids=("t1",), status=((word,), LATER), recorded_until=LATER, **fields)
         entities, total = await graph.records.entity_page(asked, Window(limit=limit))
-        hits = await graph.search.search_entities(["d1", "d2", "d3", "d4", "d5", "d6"], asked, 10)
+        hits = await graph.search.search_entities(["d1", "d2", "d3", "d4", "d5", "d6", "d7"], asked, 10)
         assert set(hits) == {entity.uuid for entity in entities} or limit < total
         return [entity.name for entity in entities]
 
@@ -271,6 +273,11 @@ async def test_entities_are_found_by_the_status_they_have_now(graph: Graph) -> N
     assert await found("done") == []
     assert await found("onhold") == ["D6"], "an earlier version kept the user's word beside the value"
     assert await found("pending") == []
+    assert [await found(normalise_name(word)) for word in ("sprint-1 12", "sprint 11-2", "sprint 112")] == [
+        ["D7"],
+        [],
+        [],
+    ]
     assert await found("accepted", uuids=(accepted.uuid, proposed.uuid)) == ["D2"]
     assert await found("accepted", uuids=()) == []
 

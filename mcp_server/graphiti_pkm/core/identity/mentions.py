@@ -100,13 +100,11 @@ class MentionFinder:
         if not whole or is_letter or (text == text.lower() and STOP_WORDS.issuperset(folded)):
             return
         offsets = list(accumulate(map(len, folded), initial=0))
-        has_apart = BETWEEN_DIGITS in normalise_name(spelling)
+        apart = frozenset(at for at in offsets[1:-1] if whole[at - 1].isdecimal() and whole[at].isdecimal())
         pattern = _Pattern(
             entity_uuid=entity_uuid,
             joints=frozenset(offsets),
-            apart=frozenset(
-                at for at in offsets[1:-1] if has_apart and whole[at - 1].isdecimal() and whole[at].isdecimal()
-            ),
+            apart=apart if apart and BETWEEN_DIGITS in normalise_name(spelling) else frozenset(),
             capitals=tuple((at, word) for at, word in zip(offsets, words, strict=False) if word != word.lower()),
         )
         known = self._patterns.setdefault(whole, [])
