@@ -74,7 +74,9 @@ _IS_CAUSE_CONFIDENTIAL = f"""CASE WHEN e.{BECAUSE_OF} IS NULL THEN false ELSE co
       WHERE x.group_id = e.group_id RETURN x.{CONFIDENTIAL} }}), false) END"""
 
 
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(r"\d")
+_PART = re.compile(r"\d+|.", re.DOTALL)
+_JOINER = "[ _‐‑‒–—−-]"
 
 
 def normalised(text: str) -> str:
@@ -212,15 +214,22 @@ def entities_matched(found: str, wanted: EntityFilter, kept: str = "n") -> Condi
 
 
 def has_word(text: str, names: Sequence[str], parameter: str) -> Conditions:
-    """That a text is one of these normalised names, and has the same numbers; signs are not told apart."""
-    condition = f"{normalised(text)} IN ${parameter}"
-    values: dict[str, object] = {parameter: plain_forms(names)}
-    numbers = {tuple(_NUMBER.findall(name)) for name in names}
-    if any(numbers):
-        condition += f" AND {text} =~ ${parameter}_numbers"
-        between = r"\D+"
-        values[f"{parameter}_numbers"] = "|".join(rf"\D*{between.join(one)}\D*" for one in sorted(numbers))
-    return condition, values
+    """That a text is one of these normalised names; signs of numbers are not told apart."""
+    if any(map(_NUMBER.search, names)):
+        return f"{text} =~ ${parameter}", {parameter: "(?iu)" + "|".join(map(_spellings, names))}
+    return f"{normalised(text)} IN ${parameter}", {parameter: plain_forms(names)}
+
+
+def _spellings(name: str) -> str:
+    """The pattern of all spellings of a normalised name."""
+    pattern, before = "", ""
+    for part in _PART.findall(name.replace(MINUS, "")):
+        if part == BETWEEN_DIGITS:
+            pattern += f"{_JOINER}+"
+        else:
+            pattern += re.escape(part) if before == BETWEEN_DIGITS else f"{_JOINER}*{re.escape(part)}"
+        before = part
+    return f"{pattern}{_JOINER}*"
 
 
 _STATUS_WORD = "coalesce(toStringOrNull(e.word), e.value, w.name, '')"
