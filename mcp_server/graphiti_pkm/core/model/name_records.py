@@ -46,10 +46,14 @@ def _apart(name: Name) -> list[Name]:
         return [name]
     moved = {spelling for spellings in others.values() for spelling in spellings}
     kept = tuple(spelling for spelling in name.spellings if spelling not in moved)
-    aliases = (
-        {"key": key, "text": text, "spellings": tuple(more), "is_alias": True} for key, (text, *more) in others.items()
-    )
-    return [name.model_copy(update=one) for one in ({"key": own, "spellings": kept}, *aliases)]
+    first = name.model_copy(update={"key": own, "spellings": kept})
+    return [
+        first,
+        *(
+            name.model_copy(update={"key": key, "text": text, "spellings": tuple(more), "is_alias": True})
+            for key, (text, *more) in others.items()
+        ),
+    ]
 
 
 Names: TypeAlias = Annotated[tuple[Name, ...], AfterValidator(names_apart)]
