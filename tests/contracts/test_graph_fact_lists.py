@@ -7,8 +7,9 @@ import pytest
 from tests.builders import OTHER_GROUP, a_fact, a_write, an_entity, an_episode, at
 from tests.contracts.fact_story import NOW, PAGE, Story, wanted
 
+from graphiti_pkm.core.model.choices import FactStatus
 from graphiti_pkm.core.model.names import normalise_name
-from graphiti_pkm.core.model.queries import EntityFilter, FactStatus, Window
+from graphiti_pkm.core.model.queries import EntityFilter, Window
 from graphiti_pkm.core.model.records import Entity, Fact
 from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.core.reading.views import status_of

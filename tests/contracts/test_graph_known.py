@@ -7,7 +7,8 @@ from typing import Any
 from tests.builders import a_write, an_episode, an_update, at, new_uuid
 from tests.contracts.fact_story import NOW, PAGE, Story, wanted
 
-from graphiti_pkm.core.model.queries import FactStatus, Window
+from graphiti_pkm.core.model.choices import FactStatus
+from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Fact, FactChange
 from graphiti_pkm.core.ports.graph import Graph
 

@@ -7,11 +7,12 @@ from datetime import UTC, datetime
 from itertools import count
 
 from graphiti_pkm.core.facts.history import outcome_of
+from graphiti_pkm.core.model.choices import FactStatus
 from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS
 from graphiti_pkm.core.model.document_records import Document, Instance, Section
 from graphiti_pkm.core.model.fitness import Usage
 from graphiti_pkm.core.model.names import normalise_name
-from graphiti_pkm.core.model.queries import EntityFilter, EntryFilter, EpisodeFilter, FactFilter, FactStatus
+from graphiti_pkm.core.model.queries import EntityFilter, EntryFilter, EpisodeFilter, FactFilter
 from graphiti_pkm.core.model.records import (
     CONFIDENTIAL,
     Entity,

@@ -6,7 +6,7 @@ import gc
 import io
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import get_args
@@ -37,8 +37,12 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def build_parser(*, shows_all_settings: bool = False) -> argparse.ArgumentParser:
-    """The whole command line. The help of its commands shows the everyday settings or all of them."""
+def build_parser(*, shows_all_settings: bool = False, given: Container[str] | None = None) -> argparse.ArgumentParser:
+    """The whole command line. The help of its commands shows the everyday settings or all of them.
+
+    ``given``: what was typed; a command that is not among it gets no settings, which take longer than all else here.
+    None: each gets its own.
+    """
     parser = argparse.ArgumentParser(
         prog="graphiti-pkm",
         description="A temporal personal memory for MCP clients.",
@@ -48,7 +52,7 @@ def build_parser(*, shows_all_settings: bool = False) -> argparse.ArgumentParser
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
-    add = functools.partial(_command, commands, shows_all=shows_all_settings)
+    add = functools.partial(_command, commands, shows_all=shows_all_settings, given=given)
 
     add("serve", "Run the MCP server, over stdio by default.", serve=True)
     demo = add("demo", "Show what the memory does, with example notes in a temporary directory.")
@@ -141,7 +145,7 @@ def _main(arguments: Sequence[str] | None) -> int:
 
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     given = sys.argv[1:] if arguments is None else arguments
-    parser = build_parser(shows_all_settings="--help-settings" in given)
+    parser = build_parser(shows_all_settings="--help-settings" in given, given=given)
     options, rest = parser.parse_known_args(arguments)
     if options.command == "queue" and not any(word.startswith("-") for word in rest):
         options.jobs += rest  # argparse accepts no optional positional arguments after an option
@@ -165,12 +169,14 @@ def _command(
     serve: bool = False,
     json: bool = False,
     shows_all: bool,
+    given: Container[str] | None,
 ) -> argparse.ArgumentParser:
     usage = "%(prog)s [options]" if serve else argparse.SUPPRESS if shows_all else None  # settings are listed below
     parser = commands.add_parser(name, help=summary, description=summary, usage=usage, allow_abbrev=False)
     if json:
         parser.add_argument("--json", action="store_true", help="print JSON")
-    add_settings(parser, name, serves=serve, shows_all=shows_all)
+    if given is None or name in given:
+        add_settings(parser, name, serves=serve, shows_all=shows_all)
     return parser
 
 

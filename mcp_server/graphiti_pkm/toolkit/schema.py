@@ -49,7 +49,10 @@ def answer_schema(answer: type[Answer]) -> Json:
     The npm client also validates the structured content of errors against it, and hides an error that does not match
     from its model. Therefore no top-level field is required.
     """
-    names, definitions = _answers(of_scratch_graphs=_is_of_scratch_graphs(answer))
+    of_scratch_graphs = _is_of_scratch_graphs(answer)
+    names, definitions = _schemas(
+        tuple(one for one in _below(Answer) if _is_of_scratch_graphs(one) == of_scratch_graphs)
+    )
     whole = {name: part for name, part in definitions[names[answer]].items() if name != "required"}
     used: dict[str, Json] = {}
     todo = list(_references(whole))
@@ -94,12 +97,11 @@ def _replaced(node: Any, name: str, part: Json) -> Any:
 
 
 @functools.cache
-def _answers(*, of_scratch_graphs: bool) -> tuple[dict[type[Answer], str], dict[str, Json]]:
-    """Schemas of all answers about memory, or of all answers about scratch graphs.
+def _schemas(answers: tuple[type[Answer], ...]) -> tuple[dict[type[Answer], str], dict[str, Json]]:
+    """The names and schemas of all answers about memory that are loaded, or of all about scratch graphs.
 
     They are generated together because they share most of their parts and the server's start waits for them.
     """
-    answers = [answer for answer in _below(Answer) if _is_of_scratch_graphs(answer) == of_scratch_graphs]
     references, whole = models_json_schema([(answer, "validation") for answer in answers])
     names = {answer: references[answer, "validation"]["$ref"].rpartition("/")[2] for answer in answers}
     return names, whole["$defs"]

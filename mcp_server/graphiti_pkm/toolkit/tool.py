@@ -47,8 +47,6 @@ class ToolSpec:
     """The lowest tier that may call it, if the annotations do not imply it."""
     shown_by: str = "get_episodes"
     """The tool that shows what a call stored when its outcome is unknown."""
-    types: str | None = None
-    """The module of the request if the annotation only names it; imported when it is first needed."""
     hints: Hints = NO_HINTS
     """What to call before and after it."""
 
@@ -76,8 +74,15 @@ class ToolSpec:
 
     @cached_property
     def _declared(self) -> dict[str, Any]:
-        """The annotations of the function."""
-        return get_type_hints(self.function, localns=vars(import_module(self.types)) if self.types else None)
+        """The annotations of the function.
+
+        A module of tools that are not always offered names the modules of its requests and answers in ``TYPES``, and
+        they are imported here: most of their time at a start would be for tools that nobody is offered.
+        """
+        named: dict[str, Any] = {}
+        for module in self.function.__globals__.get("TYPES", ()):
+            named |= vars(import_module(module))
+        return get_type_hints(self.function, localns=named)
 
     @property
     def writes(self) -> bool:

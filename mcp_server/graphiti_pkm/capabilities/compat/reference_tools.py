@@ -1,24 +1,35 @@
 """The tools of ``reference``, some under the names of those of ``compat``. Their docstrings are prompts."""
 
-from graphiti_pkm.capabilities.compat.models import (
-    AddedReferenceObservations,
-    CreatedReferenceEntities,
-    CreatedReferenceRelations,
-    ReferenceDeleted,
-    ReferenceGraph,
-)
-from graphiti_pkm.capabilities.compat.reference_requests import (
-    AddReferenceObservations,
-    CreateReferenceEntities,
-    CreateReferenceRelations,
-    DeleteReferenceEntities,
-    DeleteReferenceObservations,
-    DeleteReferenceRelations,
-    OpenReferenceNodes,
-    SearchReferenceNodes,
-)
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from graphiti_pkm.capabilities.compat.tools import CLASSIC_DELETING, CLASSIC_READING, CLASSIC_WRITING
 from graphiti_pkm.toolkit.call import Call
+
+if TYPE_CHECKING:  # services are loaded after the tools are listed, requests and answers only if the tools are offered
+    from graphiti_pkm.capabilities.compat.models import (
+        AddedReferenceObservations,
+        CreatedReferenceEntities,
+        CreatedReferenceRelations,
+        ReferenceDeleted,
+        ReferenceGraph,
+    )
+    from graphiti_pkm.capabilities.compat.reference_requests import (
+        AddReferenceObservations,
+        CreateReferenceEntities,
+        CreateReferenceRelations,
+        DeleteReferenceEntities,
+        DeleteReferenceObservations,
+        DeleteReferenceRelations,
+        OpenReferenceNodes,
+        SearchReferenceNodes,
+    )
+
+TYPES = (
+    "graphiti_pkm.capabilities.compat.models",
+    "graphiti_pkm.capabilities.compat.reference_requests",
+)
 
 
 async def create_entities(call: Call, request: CreateReferenceEntities) -> CreatedReferenceEntities:

@@ -1,35 +1,41 @@
 """The tools of ``compat``. Their docstrings are prompts."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
-from graphiti_pkm.capabilities.compat.models import (
-    AddedObservations,
-    CreatedEntities,
-    CreatedRelations,
-    Deleted,
-    KnowledgeGraph,
-)
-from graphiti_pkm.capabilities.compat.requests import (
-    AddObservations,
-    CreateEntities,
-    CreateRelations,
-    DeleteEntities,
-    DeleteObservations,
-    DeleteRelations,
-    FindMemoriesByName,
-    SearchMemories,
-)
 from graphiti_pkm.toolkit.call import Call
 from graphiti_pkm.toolkit.services import ServiceKey
 
-if TYPE_CHECKING:  # services are loaded after the tools are listed
+if TYPE_CHECKING:  # services are loaded after the tools are listed, requests and answers only if the tools are offered
     from graphiti_pkm.capabilities.compat.deleting import ClassicDeleting
+    from graphiti_pkm.capabilities.compat.models import (
+        AddedObservations,
+        CreatedEntities,
+        CreatedRelations,
+        Deleted,
+        KnowledgeGraph,
+    )
     from graphiti_pkm.capabilities.compat.reading import ClassicReading
+    from graphiti_pkm.capabilities.compat.requests import (
+        AddObservations,
+        CreateEntities,
+        CreateRelations,
+        DeleteEntities,
+        DeleteObservations,
+        DeleteRelations,
+        FindMemoriesByName,
+        SearchMemories,
+    )
     from graphiti_pkm.capabilities.compat.writing import ClassicWriting
 
-CLASSIC_WRITING: ServiceKey["ClassicWriting"] = ServiceKey("classic writing")
-CLASSIC_READING: ServiceKey["ClassicReading"] = ServiceKey("classic reading")
-CLASSIC_DELETING: ServiceKey["ClassicDeleting"] = ServiceKey("classic deleting")
+TYPES = (
+    "graphiti_pkm.capabilities.compat.models",
+    "graphiti_pkm.capabilities.compat.requests",
+)
+CLASSIC_WRITING: ServiceKey[ClassicWriting] = ServiceKey("classic writing")
+CLASSIC_READING: ServiceKey[ClassicReading] = ServiceKey("classic reading")
+CLASSIC_DELETING: ServiceKey[ClassicDeleting] = ServiceKey("classic deleting")
 
 
 async def create_entities(call: Call, request: CreateEntities) -> CreatedEntities:

@@ -1,38 +1,48 @@
 """The tools that keep a memory good."""
 
-from graphiti_pkm.capabilities.curation.fitness import FitnessTools
-from graphiti_pkm.capabilities.curation.merging import Merging
-from graphiti_pkm.capabilities.curation.models import (
-    BiasResponse,
-    FlaggedResponse,
-    MergeResponse,
-    QualityReportResponse,
-    QualityResponse,
-    SimilarResponse,
-    SplitResponse,
-    UsefulResponse,
-)
-from graphiti_pkm.capabilities.curation.report import Report
-from graphiti_pkm.capabilities.curation.requests import (
-    AdjustBias,
-    ClearFlag,
-    FlagForReview,
-    FlagSimilarEntities,
-    GetQualityReport,
-    ListFlagged,
-    MarkUseful,
-    MergeEntities,
-    SetConfidence,
-    SplitEntity,
-    UnmergeEntities,
-)
-from graphiti_pkm.capabilities.curation.reviews import Reviews
-from graphiti_pkm.capabilities.curation.similar import Similar
-from graphiti_pkm.capabilities.curation.splitting import Splitting
-from graphiti_pkm.capabilities.curation.unmerging import Unmerging
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from graphiti_pkm.toolkit.call import Call
 from graphiti_pkm.toolkit.services import ServiceKey
 
+if TYPE_CHECKING:  # services are loaded after the tools are listed, requests and answers only if the tools are offered
+    from graphiti_pkm.capabilities.curation.fitness import FitnessTools
+    from graphiti_pkm.capabilities.curation.merging import Merging
+    from graphiti_pkm.capabilities.curation.models import (
+        BiasResponse,
+        FlaggedResponse,
+        MergeResponse,
+        QualityReportResponse,
+        QualityResponse,
+        SimilarResponse,
+        SplitResponse,
+        UsefulResponse,
+    )
+    from graphiti_pkm.capabilities.curation.report import Report
+    from graphiti_pkm.capabilities.curation.requests import (
+        AdjustBias,
+        ClearFlag,
+        FlagForReview,
+        FlagSimilarEntities,
+        GetQualityReport,
+        ListFlagged,
+        MarkUseful,
+        MergeEntities,
+        SetConfidence,
+        SplitEntity,
+        UnmergeEntities,
+    )
+    from graphiti_pkm.capabilities.curation.reviews import Reviews
+    from graphiti_pkm.capabilities.curation.similar import Similar
+    from graphiti_pkm.capabilities.curation.splitting import Splitting
+    from graphiti_pkm.capabilities.curation.unmerging import Unmerging
+
+TYPES = (
+    "graphiti_pkm.capabilities.curation.models",
+    "graphiti_pkm.capabilities.curation.requests",
+)
 REVIEWS: ServiceKey[Reviews] = ServiceKey("reviews")
 SIMILAR: ServiceKey[Similar] = ServiceKey("similar")
 FITNESS: ServiceKey[FitnessTools] = ServiceKey("fitness")

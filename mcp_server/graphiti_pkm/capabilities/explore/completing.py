@@ -8,10 +8,9 @@ from graphiti_pkm.core.model.names import fold, typed_terms
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, Window
 from graphiti_pkm.core.model.records import Entity
 from graphiti_pkm.core.ports.graph import RecordKind
+from graphiti_pkm.core.reading.paging import MOST_OFFERED
 from graphiti_pkm.core.reading.reader import Reader
 
-MOST_OFFERED = 100
-"""As many as the protocol allows."""
 _UUID = re.compile(r"[0-9a-f]{1,8}(-[0-9a-f-]*)?")
 _LONGEST = 200
 

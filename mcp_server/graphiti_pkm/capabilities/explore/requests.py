@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from graphiti_pkm.core.model.queries import Direction
+from graphiti_pkm.core.model.choices import Direction
 from graphiti_pkm.core.model.requests import PER_PAGE, Request, Strings
 from graphiti_pkm.core.model.walks import SourceMode
 from graphiti_pkm.core.reading import paging

@@ -1,37 +1,43 @@
 """Tools of projects and entries. Their docstrings are prompts."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
-from graphiti_pkm.capabilities.projects.models import (
-    EntryContextResponse,
-    EntryResponse,
-    EntrySearchResponse,
-    ProjectListResponse,
-    ProjectMemoriesResponse,
-    ProjectResponse,
-)
-from graphiti_pkm.capabilities.projects.requests import (
-    CreateEntry,
-    CreateProject,
-    GetEntryContext,
-    GetProjectMemories,
-    ListProjects,
-    SearchEntriesSemantic,
-    UpdateProject,
-)
 from graphiti_pkm.toolkit.call import Call
 from graphiti_pkm.toolkit.services import ServiceKey
 
-if TYPE_CHECKING:  # services are loaded after the tools are listed
+if TYPE_CHECKING:  # services are loaded after the tools are listed, requests and answers only if the tools are offered
     from graphiti_pkm.capabilities.projects.entries import Entries
     from graphiti_pkm.capabilities.projects.entry_search import EntrySearch
     from graphiti_pkm.capabilities.projects.memories import Memories
+    from graphiti_pkm.capabilities.projects.models import (
+        EntryContextResponse,
+        EntryResponse,
+        EntrySearchResponse,
+        ProjectListResponse,
+        ProjectMemoriesResponse,
+        ProjectResponse,
+    )
     from graphiti_pkm.capabilities.projects.projects import Projects
+    from graphiti_pkm.capabilities.projects.requests import (
+        CreateEntry,
+        CreateProject,
+        GetEntryContext,
+        GetProjectMemories,
+        ListProjects,
+        SearchEntriesSemantic,
+        UpdateProject,
+    )
 
-PROJECTS: ServiceKey["Projects"] = ServiceKey("projects")
-ENTRIES: ServiceKey["Entries"] = ServiceKey("entries")
-ENTRY_SEARCH: ServiceKey["EntrySearch"] = ServiceKey("entry search")
-MEMORIES: ServiceKey["Memories"] = ServiceKey("memories")
+TYPES = (
+    "graphiti_pkm.capabilities.projects.models",
+    "graphiti_pkm.capabilities.projects.requests",
+)
+PROJECTS: ServiceKey[Projects] = ServiceKey("projects")
+ENTRIES: ServiceKey[Entries] = ServiceKey("entries")
+ENTRY_SEARCH: ServiceKey[EntrySearch] = ServiceKey("entry search")
+MEMORIES: ServiceKey[Memories] = ServiceKey("memories")
 
 
 async def create_project(call: Call, request: CreateProject) -> ProjectResponse:

@@ -41,7 +41,7 @@ from graphiti_pkm.toolkit.capability import Capability
 from graphiti_pkm.toolkit.hints import Hints
 from graphiti_pkm.toolkit.tool import DELETES, WRITES_IDEMPOTENT, ToolSpec
 
-_tool = partial(ToolSpec, types="graphiti_pkm.capabilities.scratch.requests", shown_by="list_graphs")
+_tool = partial(ToolSpec, shown_by="list_graphs")
 
 _LOADED = Hints(("get_graph_info", "pagerank", "shortest_path"))
 

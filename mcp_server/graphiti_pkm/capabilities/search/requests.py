@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from graphiti_pkm.core.model.queries import StatusFilter
+from graphiti_pkm.core.model.choices import StatusFilter
 from graphiti_pkm.core.model.records import FactKind
 from graphiti_pkm.core.model.requests import ONLY_WITH_BOOST, PER_PAGE, Request, Strings
 from graphiti_pkm.core.reading import paging

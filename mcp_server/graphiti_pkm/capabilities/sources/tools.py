@@ -1,18 +1,24 @@
 """The tools over documents. Their docstrings are prompts."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
-from graphiti_pkm.capabilities.sources.models import EntitySourcesResponse, EvidenceResponse
-from graphiti_pkm.capabilities.sources.requests import AddEvidence, GetEntitySources
 from graphiti_pkm.toolkit.call import Call
 from graphiti_pkm.toolkit.services import ServiceKey
 
-if TYPE_CHECKING:  # services are loaded after the tools are listed
+if TYPE_CHECKING:  # services are loaded after the tools are listed, requests and answers only if the tools are offered
     from graphiti_pkm.capabilities.sources.evidence import Evidence
     from graphiti_pkm.capabilities.sources.ingesting import Ingesting
+    from graphiti_pkm.capabilities.sources.models import EntitySourcesResponse, EvidenceResponse
+    from graphiti_pkm.capabilities.sources.requests import AddEvidence, GetEntitySources
 
-EVIDENCE: ServiceKey["Evidence"] = ServiceKey("evidence")
-INGESTING: ServiceKey["Ingesting"] = ServiceKey("ingesting")
+TYPES = (
+    "graphiti_pkm.capabilities.sources.models",
+    "graphiti_pkm.capabilities.sources.requests",
+)
+EVIDENCE: ServiceKey[Evidence] = ServiceKey("evidence")
+INGESTING: ServiceKey[Ingesting] = ServiceKey("ingesting")
 
 
 async def add_evidence(call: Call, request: AddEvidence) -> EvidenceResponse:

@@ -1,20 +1,26 @@
 """The tool over staging, and the keys of the services, which the commands use. Its docstring is a prompt."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
-from graphiti_pkm.capabilities.staging.models import PromoteResponse
-from graphiti_pkm.capabilities.staging.requests import Promote
 from graphiti_pkm.toolkit.call import Call
 from graphiti_pkm.toolkit.services import ServiceKey
 
-if TYPE_CHECKING:  # services are loaded after the tools are listed
+if TYPE_CHECKING:  # services are loaded after the tools are listed, requests and answers only if the tools are offered
     from graphiti_pkm.capabilities.staging.comparing import GroupComparing
     from graphiti_pkm.capabilities.staging.migrating import Migrating
+    from graphiti_pkm.capabilities.staging.models import PromoteResponse
+    from graphiti_pkm.capabilities.staging.requests import Promote
     from graphiti_pkm.capabilities.staging.snapshots import Snapshots
 
-SNAPSHOTS: ServiceKey["Snapshots"] = ServiceKey("snapshots")
-MIGRATING: ServiceKey["Migrating"] = ServiceKey("migrating")
-COMPARING: ServiceKey["GroupComparing"] = ServiceKey("group_comparing")
+TYPES = (
+    "graphiti_pkm.capabilities.staging.models",
+    "graphiti_pkm.capabilities.staging.requests",
+)
+SNAPSHOTS: ServiceKey[Snapshots] = ServiceKey("snapshots")
+MIGRATING: ServiceKey[Migrating] = ServiceKey("migrating")
+COMPARING: ServiceKey[GroupComparing] = ServiceKey("group_comparing")
 
 
 async def promote(call: Call, request: Promote) -> PromoteResponse:

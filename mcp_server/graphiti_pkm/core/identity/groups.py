@@ -7,12 +7,15 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from graphiti_pkm.core.model.access import LOCAL_PRINCIPAL, TIERS, Caller, SharedMemory, Tier
 from graphiti_pkm.core.model.targets import is_set_aside
-from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.errors import InvalidInput, NotAllowed, PermissionDenied
 from graphiti_pkm.settings.loader import Settings
+
+if TYPE_CHECKING:  # the list of tools needs the names of groups, not the store
+    from graphiti_pkm.core.ports.graph import Graph
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _HASHED = re.compile(r"[0-9a-f]{32}_")
@@ -41,7 +44,7 @@ def answering(caller: Caller) -> Iterator[None]:
 class Groups:
     """Maps names to stored ids for one caller and back; a stored id never reaches an answer."""
 
-    def __init__(self, graph: Graph, settings: Settings) -> None:
+    def __init__(self, graph: "Graph", settings: Settings) -> None:
         self._graph = graph
         self._default = settings.default_group
 

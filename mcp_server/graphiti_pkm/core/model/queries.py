@@ -6,15 +6,10 @@ from typing import Literal, NamedTuple
 
 from pydantic import Field
 
+from graphiti_pkm.core.model.choices import Direction, StatusFilter
 from graphiti_pkm.core.model.date_phrases import DatePeriod, told_around
 from graphiti_pkm.core.model.records import EntryType, Episode, Fact, FactKind, Name, Record
 from graphiti_pkm.core.model.times import check_period
-
-Direction = Literal["both", "out", "in"]
-FactStatus = Literal["current", "possible", "ended", "voided", "planned", "event", "reading", "future"]
-StatusFilter = Literal[FactStatus, "open"]
-"""``open``: what waits for something to happen: open plans, goals, and what has a status such as "proposed"."""
-
 
 NewestOf = Literal["current", "ended", "reading", "planned"]
 """Which facts of an entity: states that hold or have ended, its readings, or open plans."""

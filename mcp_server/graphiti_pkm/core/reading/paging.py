@@ -75,6 +75,8 @@ SCRATCH_TOP = Limit(10, 100)
 SCRATCH_ROWS = Limit(100, 500)
 EXPORT = Limit(24_000, 200_000, minimum=1_000)
 CONTENT = Limit(2_000, 20_000, minimum=0)
+MOST_OFFERED = 100
+"""Completions of an argument: as many as the protocol allows."""
 
 
 def budget(*asked: tuple[Limit, int]) -> int:

@@ -15,9 +15,9 @@ from graphiti_pkm.core.facts.rules import still_holds
 from graphiti_pkm.core.facts.statuses import stated
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.answers import Answer, EpisodeView, FactView, NodeView
+from graphiti_pkm.core.model.choices import FactStatus as Status
 from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS, date_at, without_date_words, words_at
 from graphiti_pkm.core.model.labels import as_label
-from graphiti_pkm.core.model.queries import FactStatus as Status
 from graphiti_pkm.core.model.queries import GroupSize
 from graphiti_pkm.core.model.records import CONFIDENTIAL, GOAL_OUTCOME, Entity, Episode, Fact, Outcome
 from graphiti_pkm.core.model.times import day_bounds, iso, show_time, show_validity

@@ -7,8 +7,8 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CompleteRequestParams, CompleteResult, Completion, PromptReference
 
-from graphiti_pkm.capabilities.explore.completing import MOST_OFFERED
 from graphiti_pkm.capabilities.explore.tools import EXPLORING
+from graphiti_pkm.core.reading.paging import MOST_OFFERED
 from graphiti_pkm.errors import InvalidInput, NotAllowed, PkmError
 from graphiti_pkm.server.backend import Backend
 from graphiti_pkm.server.tools.prompts import PROMPTS

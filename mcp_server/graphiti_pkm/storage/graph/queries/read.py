@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import get_args
 
-from graphiti_pkm.core.model.queries import Direction, EntityFilter, FactFilter, Window
+from graphiti_pkm.core.model.choices import Direction
+from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import CONFIDENTIAL, FactKind
 from graphiti_pkm.storage.graph.queries.facts import DUE_AT, OF_OWN_MEASURES, Matched, facts_matched, known_from, starts
 from graphiti_pkm.storage.graph.queries.parts import (
