@@ -50,8 +50,8 @@ The end\
 """
 
 
-def paragraphs_of(text: str, kind: Format = "markdown") -> dict[int, str]:
-    """Each paragraph by its number, from its first sentence to its last."""
+def places_of(text: str, kind: Format = "markdown") -> dict[int, tuple[int, int]]:
+    """Each paragraph by its number, from its first sentence to its last, as ``[start, end)``."""
     layout = divide(text, kind)
     ends: dict[int, list[int]] = {}
     for part in layout.parts:
@@ -59,7 +59,12 @@ def paragraphs_of(text: str, kind: Format = "markdown") -> dict[int, str]:
             ends.setdefault(part.paragraph + span.paragraph, []).extend(
                 (part.start + span.start, part.start + span.end)
             )
-    return {number: text[min(places) : max(places)] for number, places in ends.items()}
+    return {number: (min(places), max(places)) for number, places in ends.items()}
+
+
+def paragraphs_of(text: str, kind: Format = "markdown") -> dict[int, str]:
+    """The words of each paragraph by its number."""
+    return {number: text[start:end] for number, (start, end) in places_of(text, kind).items()}
 
 
 def sentences_of(text: str, paragraph: int, kind: Format = "markdown") -> list[str]:
