@@ -43,6 +43,8 @@ async def test_a_document_comes_back_by_name_and_by_digest_the_highest_version_f
     assert await documents.present(GROUP, "other") is None
     assert await documents.with_digest(GROUP, "d1") == first
     assert await documents.with_digest(OTHER_GROUP, "d2") is None
+    assert await documents.at_path(GROUP, "new/guide.md") == second
+    assert await documents.at_path(OTHER_GROUP, "new/guide.md") is None
     both = sorted([first, second], key=lambda one: one.uuid)
     assert await documents.documents([second.uuid, first.uuid, foreign.uuid], [GROUP]) == both
     assert await documents.documents([], [GROUP]) == []

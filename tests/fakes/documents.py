@@ -91,6 +91,11 @@ class FakeDocuments(FakePart):
         found = [one for one in db.documents.values() if (one.group_id, one.digest) == (group_id, digest)]
         return next(iter(_newest(found)), None)
 
+    async def at_path(self, group_id: str, path: str) -> Document | None:
+        db = await self._db()
+        found = [one for one in db.documents.values() if (one.group_id, one.path) == (group_id, path)]
+        return next(iter(_newest(found)), None)
+
     async def documents(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Document]:
         db = await self._db()
         found = [one for uuid, one in sorted(db.documents.items()) if uuid in uuids]

@@ -33,7 +33,7 @@ from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.queries import FactFilter, Window
 from graphiti_pkm.core.model.records import Fact, Mention, Name, Vector, Vectors, WriteIntent
 from graphiti_pkm.core.model.requests import AddMemory, FactInput
-from graphiti_pkm.core.model.times import iso
+from graphiti_pkm.core.model.times import iso, parse_instant
 from graphiti_pkm.core.reading.snapshot import SnapshotReader
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.settings.loader import Settings
@@ -75,6 +75,7 @@ class DecisionWrites:
         prefix = name[: name.rfind("/") + 1]
         number = next((one for one in map(number_of, (name[len(prefix) :], stem)) if one is not None), record.number)
         own = await self._own_name(group, name, prefix, (number, stem), same)
+        prefix = _place_of(own, prefix)
         found = await self._others(record, former, group, prefix)
         held = await self._held(group, [own])
         uuid = next(iter(held.values())).entity_uuid if held else None
@@ -85,6 +86,7 @@ class DecisionWrites:
         is_named = bool(await self._held(group, [alias or own]))
         now = iso(self._context.now())
         told = tell(record, former, own, alias, others_of(found), undated, now, is_named=is_named)
+        told = await self._as_known(told, group)
         if former is None:
             return told
         freed = [status for one in told.statements for status in await self._freed(group, prefix, own, one)]
@@ -145,6 +147,32 @@ class DecisionWrites:
             again = one.fact.model_copy(update={"valid_at": iso(now)})
             statements.append(replace(one, fact=again) if returns else one)
         return replace(told, statements=tuple(statements))
+
+    async def _as_known(self, told: Telling, group: str) -> Telling:
+        """What both records state of an end is one fact; a day beside the words of one wins over the other's date."""
+        now, zone, statements = self._context.now(), self._context.settings.zone, list[Statement]()
+        held = await self._held(
+            group, [name for one in told.statements for name in (one.fact.source, one.fact.target) if name]
+        )
+        for one in told.statements:
+            is_end = one.fact.relation == HAS_STATUS and same_meaning(str(one.fact.value), "superseded")
+            is_link = one.fact.relation in LINKS and one.fact.kind == "state"
+            same = await self._same(group, one, held) if one.said and (is_end or is_link) else []
+            known = [fact for fact in same if is_current(fact, now)]
+            if one.said is None or len(known) != 1:
+                statements.append(one)
+                continue
+            (fact,) = known
+            changes: dict[str, object] = {"fact": fact.text, "value": fact.value}
+            day = parse_instant(one.said.day, zone) if one.said.day else None
+            if day is not None and fact.valid_at not in (None, day) and await self._is_from_documents(fact, group):
+                changes |= {"replaces": [fact.uuid], "change": "corrected"}
+            statements.append(replace(one, fact=one.fact.model_copy(update=changes)))
+        return replace(told, statements=tuple(statements))
+
+    async def _is_from_documents(self, fact: Fact, group: str) -> bool:
+        told_by = await self._graph.records.get_episodes(fact.episodes, [group])
+        return all(one.source_description.startswith(SECTION_SOURCE) for one in told_by)
 
     async def _same(self, group: str, one: Statement, held: Mapping[str, Name]) -> list[Fact]:
         """Known facts that say what a statement says, whenever they held."""
@@ -268,6 +296,12 @@ class DecisionWrites:
                 said.setdefault(result.uuid, words)
         decision = next(one.entity.uuid for one in plan.resolved)
         return _placed(intent, own, said, sections, text, decision), plan.vectors
+
+
+def _place_of(decision: str, prefix: str) -> str:
+    """The beginning of the names of a decision and of those beside it; ``prefix``: that of the document's name."""
+    before, mark, _ = decision.rpartition("ADR ")
+    return before if mark and (not before or before.endswith("/")) else prefix
 
 
 def _parsed(telling: Telling, person: str, now: datetime, settings: Settings) -> ParsedRequest:

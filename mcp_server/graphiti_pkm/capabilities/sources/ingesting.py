@@ -132,11 +132,16 @@ class Ingesting:
         _check_names(files)
         batch: list[tuple[_Read, list[str]]] = []
         for given in files:
+            named = await self._in_its_set(given, group) if len(files) == 1 else given
             try:
-                read = await in_thread(_read, given, root)
+                read = await in_thread(_read, named, root)
                 known = await self._known(read, group)
+                refusal = await self._refusal(read, known, group)
             except PkmError as error:
-                yield Ingested(given.name, "failed", reason=error.message)
+                yield Ingested(named.name, "failed", reason=error.message)
+                continue
+            if refusal is not None:
+                yield Ingested(named.name, "failed", reason=refusal)
                 continue
             if known.is_unchanged(read.file.path):
                 yield Ingested(read.name, "unchanged", known.version)
@@ -148,6 +153,27 @@ class Ingesting:
                 batch = []
         async for done in self._store(caller, batch, group, is_read=is_read):
             yield done
+
+    async def _in_its_set(self, given: Given, group: str) -> Given:
+        """A file of a set that comes alone with the name of the set is what it is in the set."""
+        name = f"{given.name}/{given.path.stem}"
+        documents = self._graph.documents
+        if await documents.present(group, given.name) is None and await documents.present(group, name) is not None:
+            return replace(given, name=name)
+        return given
+
+    async def _refusal(self, read: _Read, known: _Known, group: str) -> str | None:
+        """Why another text of a decision is not stored under another name: the decision would stand there twice."""
+        if read.record is None or known.present is not None or known.same is not None:
+            return None
+        other = await self._graph.documents.at_path(group, read.file.path)
+        if other is None:
+            return None
+        return (
+            f"{read.file.path} is the document {other.name!r}, of which this would be another version, with its decision a "
+            f"second time. Nothing of it was stored. Ingest it with --name {other.name!r}; if it is another file, set "
+            "document_root to a directory that holds both."
+        )
 
     async def _store(
         self, caller: Caller, batch: Sequence[tuple[_Read, list[str]]], group: str, *, is_read: bool

@@ -20,6 +20,10 @@ class GraphDocuments(Protocol):
         """The newest document whose text was the same when it was read."""
         ...
 
+    async def at_path(self, group_id: str, path: str) -> Document | None:
+        """The newest document that was read from a path, under whatever name."""
+        ...
+
     async def documents(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Document]:
         """By uuid; unknown ones are left out."""
         ...

@@ -7,7 +7,7 @@ import pytest
 from tests.worlds.sources_world import SourcesWorld
 
 from graphiti_pkm.capabilities.sources.decisions import DecisionRecord, read_decision
-from graphiti_pkm.capabilities.sources.ingesting import Given
+from graphiti_pkm.capabilities.sources.ingesting import Given, Ingested
 from graphiti_pkm.capabilities.sources.layout import front_of
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.records import Fact
@@ -440,6 +440,92 @@ async def test_records_of_two_sets_have_their_own_decisions(tmp_path: Path) -> N
     _ = [one async for one in world.ingesting.ingest(LOCAL, given, tmp_path, None)]
     assert [one.value for one in current(world, "ADR 4", "HAS_STATUS")] == ["accepted"]
     assert [one.value for one in current(world, "team/ADR 4", "HAS_STATUS")] == ["rejected"]
+
+
+async def ingest_as(world: SourcesWorld, file: str, name: str, text: str) -> Ingested:
+    """Write a file and ingest it alone, under a name of its own."""
+    world.clock.advance(seconds=1)
+    (world.root / file).write_text(text)
+    given = [Given(world.root / file, name)]
+    (done,) = [one async for one in world.ingesting.ingest(LOCAL, given, world.root, None)]
+    return done
+
+
+async def test_one_file_of_a_set_with_the_name_of_the_set_is_a_version_of_what_it_is_there(tmp_path: Path) -> None:
+    world = SourcesWorld(tmp_path)
+    await ingest_as(world, "0004-dns.md", "team/0004-dns", NYGARD)
+    done = await ingest_as(world, "0004-dns.md", "team", nygard("Deprecated"))
+    assert (done.name, done.outcome, done.version) == ("team/0004-dns", "changed", 2)
+    assert [one.value for one in current(world, "team/ADR 4", "HAS_STATUS")] == ["deprecated"]
+    assert "ADR 4" not in labels(world)
+    new = await ingest_as(world, "guide.md", "team", "# Guide")
+    assert (new.name, new.outcome) == ("team", "new"), "it is in no set"
+    again = await ingest_as(world, "0004-dns.md", "team", "# A page that has the name of the set")
+    assert (again.name, again.version) == ("team", 2), "a document of just that name comes first"
+
+
+async def test_a_decision_that_has_another_document_is_not_told_twice(tmp_path: Path) -> None:
+    world = SourcesWorld(tmp_path)
+    await ingest_as(world, "0004-dns.md", "0004-dns", NYGARD)
+    writes = len(world.ingested)
+    done = await ingest_as(world, "0004-dns.md", "team/0004-dns", nygard("Deprecated"))
+    assert done.outcome == "failed"
+    assert "is the document '0004-dns'" in (done.reason or "")
+    assert len(world.ingested) == writes
+    assert "team/ADR 4" not in labels(world)
+    same = await ingest_as(world, "0004-dns.md", "team/0004-dns", NYGARD)
+    assert (same.outcome, len(current(world, "ADR 4", "HAS_STATUS"))) == ("new", 1), (
+        "the same text is the same decision"
+    )
+    page = await ingest_as(world, "guide.md", "guide", "# Guide")
+    renamed = await ingest_as(world, "guide.md", "team/guide", "# Another guide")
+    assert (page.outcome, renamed.outcome) == ("new", "new"), "what states no facts is another document"
+
+
+async def test_a_set_under_another_name_links_the_decisions_that_it_has(tmp_path: Path) -> None:
+    world = SourcesWorld(tmp_path)
+    old = nygard("Superseded by [Names](0015-names.md)")
+    new = nygard("Accepted", "2018-03-06", "15. Names")
+    for name in ("0004-dns", "team/0004-dns"):
+        await ingest_as(world, "0004-dns.md", name, old)
+    for name in ("0015-names", "team/0015-names"):
+        await ingest_as(world, "0015-names.md", name, new)
+    assert {name for name in labels(world) if "ADR" in name} == {"ADR 4", "ADR 15"}
+
+
+@pytest.mark.parametrize("order", ["old, new", "new, old", "accepted, new, old", "one run"])
+@pytest.mark.parametrize(("beside", "since"), [("", "2018-03-06"), (" on 2018-09-01", "2018-09-01")])
+async def test_what_both_records_state_of_an_end_is_told_once_with_the_day_that_stands_beside_it(
+    tmp_path: Path, order: str, beside: str, since: str
+) -> None:
+    world = SourcesWorld(tmp_path)
+    old = {"0004-dns": nygard(f"Superseded by [Names](0015-names.md){beside}")}
+    says = nygard("Accepted", "2018-03-06", "15. Names").replace("We need names.", "This ADR supersedes ADR-4.")
+    new = {"0015-names": says}
+    runs = {
+        "old, new": [old, new],
+        "new, old": [new, old],
+        "accepted, new, old": [{"0004-dns": NYGARD}, new, old],
+        "one run": [old | new],
+    }
+    for texts in runs[order]:
+        await world.ingest(**texts)
+    (status,) = current(world, "ADR 4", "HAS_STATUS")
+    assert (status.value, status.valid_at) == ("superseded", day(since))
+    (link,) = current(world, "ADR 15", "SUPERSEDES")
+    assert (link.target_name, link.valid_at) == ("ADR 4", day(since))
+    ended = [one for one in world.graph.tables.facts.values() if one.value == "accepted" and "ADR 4" in one.text]
+    assert [one.invalid_at for one in ended] == ([day(since)] if order.startswith("accepted") else [])
+
+
+async def test_a_day_that_a_note_told_is_not_corrected_by_a_record(tmp_path: Path) -> None:
+    world = SourcesWorld(tmp_path)
+    await world.ingest(**{"0004-dns": NYGARD})
+    told = {"source": "ADR 4", "relation": "HAS_STATUS", "value": "superseded", "valid_at": "2018-05-05"}
+    await world.tell("ADR 4 is superseded since 5 May 2018.", told)
+    await world.ingest(**{"0004-dns": nygard("Superseded by [Names](0015-names.md) on 2018-09-01")})
+    (status,) = current(world, "ADR 4", "HAS_STATUS")
+    assert status.valid_at == day("2018-05-05")
 
 
 async def test_another_part_that_is_edited_says_nothing_new_of_the_decision(tmp_path: Path) -> None:

@@ -21,6 +21,9 @@ class Documents(Part):
     async def with_digest(self, group_id: str, digest: str) -> Document | None:
         return await self._one(queries_documents.with_digest(group_id, digest))
 
+    async def at_path(self, group_id: str, path: str) -> Document | None:
+        return await self._one(queries_documents.at_path(group_id, path))
+
     async def documents(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Document]:
         if not uuids:
             return []

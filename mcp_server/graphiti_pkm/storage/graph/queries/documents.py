@@ -42,6 +42,16 @@ def with_digest(group_id: str, digest: str) -> Query:
     )
 
 
+def at_path(group_id: str, path: str) -> Query:
+    """The newest one that was read from a path; those of the group are looked through by the index of their names."""
+    return Query(
+        "document by path",
+        f"""MATCH (d:DocumentRecord) WHERE d.group_id = $group AND d.name >= '' AND d.path = $path
+        RETURN {_DOCUMENT} ORDER BY document.created_at DESC, document.uuid LIMIT 1""",
+        {"group": group_id, "path": path},
+    )
+
+
 def documents(uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
     """By uuid."""
     return Query(

@@ -38,6 +38,11 @@ class SqliteDocuments(SqlitePart):
             lambda db: _one(db, "d.group_id = ? AND d.digest = ? ORDER BY d.created_at DESC, d.uuid", group_id, digest)
         )
 
+    async def at_path(self, group_id: str, path: str) -> Document | None:
+        return await self._file.read(
+            lambda db: _one(db, "d.group_id = ? AND d.path = ? ORDER BY d.created_at DESC, d.uuid", group_id, path)
+        )
+
     async def documents(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Document]:
         return await self._file.read(lambda db: _documents(db, uuids, group_ids))
 
