@@ -27,7 +27,7 @@ ROWS: frozenset[str] = frozenset(
     + _rows("K-", 6, 12, 13, 14, 16, 17, 23, 43, 44, 46, 47, 78, 88, 91, 97, 98)  # checks, and what is stored
     + _rows("T", 85, 89)
     + _rows("T", range(91, 101))
-    + _rows("K-", 73, range(78, 88), 94)  # staging
+    + _rows("K-", range(73, 77), range(78, 88), 94)  # staging; its target_graph is group_id (ADR 63)
     + _rows("C", 29, 30, 48)
     + _rows("T", 82, 83, 84)
     + _rows("E-", 11, 12, 14, 15, 32, 50, range(67, 74), 75, 94, 97)  # analyses
@@ -116,6 +116,12 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
     },
     "e2e/test_cli_doctor.py": {
         "test_doctor_tells_every_setting_with_its_origin_and_the_env_file_it_used": "T52",
+    },
+    "e2e/test_cli_ingest.py": {
+        "test_a_file_for_staging_is_there_with_what_it_states_and_a_second_run_adds_nothing": "K-75",
+    },
+    "e2e/test_cli_staging.py": {
+        "test_staging_is_searched_counted_and_compared_when_it_is_named": "K-74 K-76",
     },
     "e2e/test_cli_reembed.py": {
         "test_from_the_local_model_to_a_service_beside_a_running_server": "C51 T42 M-71",
@@ -828,6 +834,7 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
         "test_a_tag_is_taken_once_and_is_a_plain_word": "K-81",
     },
     "unit/cli/test_main.py": {
+        "test_a_target_that_is_none_is_refused_with_the_list": "K-74",
         "test_commands_about_groups_print_json_and_refuse_a_flag_that_they_do_not_know": "K-88",
         "test_every_setting_is_a_flag_of_serve_under_each_of_its_names_and_tells_its_variables": "M-95",
         "test_a_flag_under_any_of_its_names_wins_over_every_variable": "M-80 M-88 M-90",

@@ -16,7 +16,7 @@ from tests.builders import (
 )
 
 from graphiti_pkm.core.model.document_records import Document, DocumentTexts, Instance
-from graphiti_pkm.core.model.documents import InstancePage
+from graphiti_pkm.core.model.documents import DocumentCounts, InstancePage
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Deletions, Entity, EpisodeText, Forgetting
 from graphiti_pkm.core.ports.graph import Graph
@@ -151,6 +151,9 @@ async def test_quotes_come_in_pages_by_document_and_place_with_the_passages_they
     assert seen == instances
     assert (await evidence(graph, sarah, limit=1, after=after)).rows == ()
     assert (await evidence(graph, sarah, OTHER_GROUP)).total == 0
+    counted = await graph.documents.counts(GROUP)
+    assert (counted.documents, counted.quotes) == (1, 5), "versions of one name are one document"
+    assert await graph.documents.counts(OTHER_GROUP) == DocumentCounts(documents=0, quotes=0)
     late = an_instance(sarah, first, parts[1], created_at=LATER)
     await graph.writer.apply(a_write(late), {})
     assert (await graph.documents.instances(sarah.uuid, [GROUP], Window(limit=9), RECORDED)).total == 4

@@ -66,7 +66,7 @@ async def test_what_lies_elsewhere_is_refused_and_the_others_are_stored(tmp_path
     (root / "link.md").symlink_to(outside)
     done = await asyncio.to_thread(
         run,
-        *("ingest", str(root / "link.md"), inside, outside, str(root / "none.md"), "--target", "staging"),
+        *("ingest", str(root / "link.md"), inside, outside, str(root / "none.md"), "--group", "work"),
         data_dir=data,
         document_root=root,
     )
@@ -76,8 +76,23 @@ async def test_what_lies_elsewhere_is_refused_and_the_others_are_stored(tmp_path
     assert "There is no file" in done.stderr
     async with over_stdio(data) as client:
         assert (await call(client, "search_episodes", query="secret"))["episodes"] == []
-        found = await call(client, "search_episodes", query="one file", group_ids=["staging"], max_episodes=1)
+        found = await call(client, "search_episodes", query="one file", group_ids=["work"], max_episodes=1)
         assert found["episodes"][0]["name"] == "guide: Guide > Storage"
+
+
+async def test_a_file_for_staging_is_there_with_what_it_states_and_a_second_run_adds_nothing(tmp_path: Path) -> None:
+    data, root = tmp_path / "data", tmp_path / "root"
+    given = files(root, **{"0004-dns": "# DNS\n\n## Status\n\nAccepted\n\n## Decision\n\nOne zone.\n"})
+    options = {"data_dir": data, "document_root": root}
+    for said in ("sections are new", "1 of 1 did not change."):
+        done = await asyncio.to_thread(run, "ingest", *given, "--name", "dns", "--target", "staging", **options)
+        assert (done.returncode, said in done.stdout) == (0, True), done.stderr
+    counted = await asyncio.to_thread(run, "stats", "--graph", "staging", "--json", data_dir=data)
+    found = json.loads(counted.stdout)
+    assert (found["group"], found["documents"], found["entities"], found["facts"]) == ("default_staging", 1, 2, 1)
+    assert found["orphans"] == found["flagged"] == found["low_confidence"] == found["quotes"] == 0
+    production = await asyncio.to_thread(run, "stats", "--json", data_dir=data)
+    assert json.loads(production.stdout)["episodes"] == 0
 
 
 async def test_sections_are_queued_for_a_configured_model_which_the_command_itself_does_not_ask(

@@ -7,7 +7,7 @@ from tests.fakes.part import FakePart
 from tests.fakes.tables import Tables, falling, iso
 
 from graphiti_pkm.core.model.document_records import Document, Placed, Section
-from graphiti_pkm.core.model.documents import InstancePage, InstanceRow
+from graphiti_pkm.core.model.documents import DocumentCounts, InstancePage, InstanceRow
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Deletions, Forgetting, WriteIntent
 
@@ -95,6 +95,12 @@ class FakeDocuments(FakePart):
         db = await self._db()
         found = [one for one in db.documents.values() if (one.group_id, one.path) == (group_id, path)]
         return next(iter(_newest(found)), None)
+
+    async def counts(self, group_id: str) -> DocumentCounts:
+        db = await self._db()
+        names = {one.name for one in db.documents.values() if one.group_id == group_id}
+        quotes = sum(one.group_id == group_id for one in db.instances.values())
+        return DocumentCounts(documents=len(names), quotes=quotes)
 
     async def documents(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Document]:
         db = await self._db()

@@ -195,12 +195,14 @@ def _add_ingest(add: _Add) -> None:
         help="name of the document; of several files the beginning of their names, as NAME/FILE. Default: that of the "
         "file without its ending",
     )
-    ingest.add_argument("--target", metavar="GROUP", help="group that gets them. Default: the default group")
+    _add_group(ingest)
 
 
 def _add_group(parser: argparse.ArgumentParser, *, confirms: bool = False) -> None:
     parser.add_argument("--group", metavar="GROUP", help="the group. Default: the default group")
-    parser.add_argument("--target", choices=TARGETS, help="its staging (GROUP_staging), itself, or its archive")
+    parser.add_argument(
+        "--target", "--graph", choices=TARGETS, help="its staging (GROUP_staging), itself, or its archive"
+    )
     if confirms:
         parser.add_argument("--confirm", action="store_true", help="do it; without this, only say what would be done")
 

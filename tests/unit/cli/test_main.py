@@ -187,6 +187,15 @@ def test_commands_about_groups_print_json_and_refuse_a_flag_that_they_do_not_kno
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.parametrize("command", [["ingest", "a.md"], ["stats"], ["search", "word"]])
+def test_a_target_that_is_none_is_refused_with_the_list(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([*command, "--target", "stagging"])
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert all(target in told for target in ("'stagging'", "staging", "production", "archive"))
+
+
 @pytest.mark.parametrize(
     "arguments",
     [[], ["fly"], ["serve", "--wings"], ["status", "--data", "here"], ["backup"]],

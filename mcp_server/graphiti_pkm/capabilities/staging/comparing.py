@@ -47,6 +47,7 @@ class GroupComparing:
             group=name,
             target=target_of(name),
             **size.model_dump(),
+            **(await self._graph.documents.counts(stored)).model_dump(),
             flagged=quality.flagged,
             low_confidence=quality.low,
             orphans=quality.orphans,

@@ -158,6 +158,9 @@ class GroupStats(Record):
     episodes: int
     entities: int
     facts: int
+    documents: int
+    quotes: int
+    """From documents, as evidence of entities."""
     flagged: int
     low_confidence: int
     """Entities with a confidence below 0.5."""

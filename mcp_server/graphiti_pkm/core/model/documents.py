@@ -16,6 +16,13 @@ class InstanceRow(Record):
     """The paragraph, as ``[start, end)`` in the episode."""
 
 
+class DocumentCounts(Record):
+    """How many documents a group has, whatever their versions, and quotes from them."""
+
+    documents: int
+    quotes: int
+
+
 class InstancePage(Record):
     """Quotes with the sort key of each, and the total under the same filter."""
 

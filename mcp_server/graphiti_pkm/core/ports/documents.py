@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 
 from graphiti_pkm.core.model.document_records import Document, Placed, Section
-from graphiti_pkm.core.model.documents import InstancePage
+from graphiti_pkm.core.model.documents import DocumentCounts, InstancePage
 from graphiti_pkm.core.model.queries import Window
 
 
@@ -22,6 +22,10 @@ class GraphDocuments(Protocol):
 
     async def at_path(self, group_id: str, path: str) -> Document | None:
         """The newest document that was read from a path, under whatever name."""
+        ...
+
+    async def counts(self, group_id: str) -> DocumentCounts:
+        """How many documents and quotes a group has."""
         ...
 
     async def documents(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Document]:

@@ -53,6 +53,7 @@ async def test_a_group_is_counted_with_what_may_need_a_look(world: StagingWorld)
     await world.take("one", "work_staging")
     found = await world.comparing.stats(LOCAL, "work_staging")
     assert (found.episodes, found.entities, found.facts, found.snapshots) == (3, 4, 3, 1)
+    assert (found.documents, found.quotes) == (0, 0)
     assert (found.target, found.flagged, found.orphans, found.low_confidence, found.unfinished) == (
         "staging",
         0,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from graphiti_pkm.core.model.document_records import Document, Placed, Section
-from graphiti_pkm.core.model.documents import InstancePage, InstanceRow
+from graphiti_pkm.core.model.documents import DocumentCounts, InstancePage, InstanceRow
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.storage.graph import mapping
 from graphiti_pkm.storage.graph.parts.part import Part
@@ -23,6 +23,10 @@ class Documents(Part):
 
     async def at_path(self, group_id: str, path: str) -> Document | None:
         return await self._one(queries_documents.at_path(group_id, path))
+
+    async def counts(self, group_id: str) -> DocumentCounts:
+        (found,) = await self._rows(queries_documents.counts(group_id))
+        return DocumentCounts(documents=found["documents"], quotes=found["quotes"])
 
     async def documents(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Document]:
         if not uuids:

@@ -43,12 +43,22 @@ def with_digest(group_id: str, digest: str) -> Query:
 
 
 def at_path(group_id: str, path: str) -> Query:
-    """The newest one that was read from a path; those of the group are looked through by the index of their names."""
+    """The newest one that was read from a path; those of the group are looked through."""
     return Query(
         "document by path",
-        f"""MATCH (d:DocumentRecord) WHERE d.group_id = $group AND d.name >= '' AND d.path = $path
+        f"""MATCH (d:DocumentRecord {{group_id: $group}}) WHERE d.path = $path
         RETURN {_DOCUMENT} ORDER BY document.created_at DESC, document.uuid LIMIT 1""",
         {"group": group_id, "path": path},
+    )
+
+
+def counts(group_id: str) -> Query:
+    """Documents by name, and quotes."""
+    return Query(
+        "count of documents",
+        """RETURN COUNT { MATCH (d:DocumentRecord {group_id: $group}) RETURN DISTINCT d.name } AS documents,
+          COUNT { MATCH (:InstanceRecord {group_id: $group}) } AS quotes""",
+        {"group": group_id},
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from graphiti_pkm.core.model.document_records import Document, Instance, Placed, Section
-from graphiti_pkm.core.model.documents import InstancePage, InstanceRow
+from graphiti_pkm.core.model.documents import DocumentCounts, InstancePage, InstanceRow
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Passage
 from graphiti_pkm.storage.graph.sqlite import values
@@ -43,6 +43,9 @@ class SqliteDocuments(SqlitePart):
             lambda db: _one(db, "d.group_id = ? AND d.path = ? ORDER BY d.created_at DESC, d.uuid", group_id, path)
         )
 
+    async def counts(self, group_id: str) -> DocumentCounts:
+        return await self._file.read(lambda db: _counts(db, group_id))
+
     async def documents(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Document]:
         return await self._file.read(lambda db: _documents(db, uuids, group_ids))
 
@@ -75,6 +78,15 @@ def _placed(row: Row) -> Placed:
 def _one(db: sqlite3.Connection, where: str, *values: str) -> Document | None:
     found = db.execute(f"SELECT {_DOCUMENT} FROM document d WHERE {where} LIMIT 1", values).fetchone()
     return None if found is None else _document(found)
+
+
+def _counts(db: sqlite3.Connection, group_id: str) -> DocumentCounts:
+    documents, quotes = db.execute(
+        """SELECT count(DISTINCT d.name), count(i.uuid) FROM document d LEFT JOIN instance i ON i.document_uuid = d.uuid
+        WHERE d.group_id = ?""",
+        (group_id,),
+    ).fetchone()
+    return DocumentCounts(documents=documents, quotes=quotes)
 
 
 def _documents(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Document]:
