@@ -170,7 +170,7 @@ class Ingesting:
         if other is None:
             return None
         return (
-            f"{read.file.path} is the document {other.name!r}, of which this would be another version, with its decision "
+            f"{read.file.path} is the document {other.name!r}, of which this would be a version, with its decision "
             f"again. Nothing of it was stored. Ingest it with --name {other.name!r}; if it is another file, set "
             "document_root to a directory that holds both."
         )
