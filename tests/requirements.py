@@ -23,7 +23,7 @@ ROWS: frozenset[str] = frozenset(
     + _rows("M-", range(6, 10), 13, 14, 40, range(70, 74), range(80, 98), 101)
     + _rows("C", 16, range(17, 23), 24, 25, 27, 28, 31, 41, range(43, 47), range(51, 57))
     + _rows("K-", range(1, 6), range(7, 12), 15, range(18, 23), range(24, 43), 48, 49, 50, 89, 90, 92, 95, 96)
-    + _rows("K-", 52, range(54, 58), range(59, 65), range(66, 70), 72, 93)  # documents
+    + _rows("K-", range(52, 58), range(59, 65), range(66, 73), 93)  # documents; no file of them is kept (ADR 62)
     + _rows("K-", 6, 12, 13, 14, 16, 17, 23, 43, 44, 46, 47, 78, 88, 91, 97, 98)  # checks, and what is stored
     + _rows("T", 85, 89)
     + _rows("T", range(91, 101))
@@ -571,6 +571,11 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
     "unit/capabilities/sources/test_converting.py": {
         "test_a_page_becomes_the_markdown_of_what_is_seen": "K-66",
         "test_what_reads_a_format_is_named_if_it_is_not_installed": "K-66",
+    },
+    "unit/capabilities/sources/test_reading.py": {
+        "test_the_id_of_a_quote_leads_to_its_paragraph_and_no_two_paragraphs_have_one": "K-53",
+        "test_paragraphs_are_read_from_one_to_another_both_included_and_in_order": "K-70",
+        "test_a_whole_document_comes_in_pages_of_max_chars": "K-71",
     },
     "unit/capabilities/sources/test_evidence.py": {
         "test_a_quote_is_kept_as_it_stands_with_its_place_in_the_document": "K-54 K-61",

@@ -53,7 +53,7 @@ HARMLESS = frozenset(
     weight undirected max_length top_n in_place format content max_chars dry_run saved rank reduce
     description metadata timestamp extract_entities after before similarity_threshold include_entities
     include_cross_project relevance_threshold note confidence confidence_below creator_prefix threshold bias boost
-    quote paragraph include_facts include_sources explain
+    quote paragraph source_id end_paragraph include_facts include_sources explain
     """.split()  # noqa: SIM905  (a list of words reads better)
 )
 """Parameters of today's tools that name no record, group, saga or graph; cursors and confirmations are tried by

@@ -243,6 +243,7 @@ def special(tool: str, kind: str, group: str, answer: Json) -> Json:
         "promote": {"source": "production", "target": "archive", "dry_run": False},
         "flag_similar_entities": {"threshold": 0.85, "entity_uuid": None, "explain": False},
         "add_evidence": {"quote": words(2, 2_000), "document": group, "paragraph": 2},
+        "get_entity_sources": dict.fromkeys(("source_id", "end_paragraph")),
         "create_project": {"name": words(90_100, NAME)},
         "create_entry": {"entities": [{"name": words(n, NAME)} for n in range(500)], "facts": None},
         "get_entry_context": {"after": None, "before": None},
@@ -341,6 +342,9 @@ async def largest(sweep: Sweep, tool: str, kind: str, group: str, answer: Json) 
         await largest(sweep, {LAST[0]: "create_relations", LAST[1]: "add_observations"}[tool], kind, group, answer)
     if tool in AFTER:
         await largest(sweep, AFTER[tool], kind, group, answer)
+    if tool == "get_entity_sources":
+        read = {"entity_uuid": arguments["entity_uuid"], "source_id": group, "max_chars": arguments["max_chars"]}
+        await sweep.call(tool, read, f"{kind}, source_id")
     if tool == "transitive_reduction":
         await chain(sweep, kind)
     if tool == "delete_entity_edge":

@@ -8,6 +8,7 @@ from tests.worlds.curation_world import CurationWorld
 from graphiti_pkm.capabilities.sources.evidence import Evidence
 from graphiti_pkm.capabilities.sources.ingesting import Given, Ingested, Ingesting
 from graphiti_pkm.capabilities.sources.models import EntitySourcesResponse, EvidenceResponse
+from graphiti_pkm.capabilities.sources.reading import DocumentReading
 from graphiti_pkm.capabilities.sources.requests import AddEvidence, GetEntitySources
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import LOCAL, Caller
@@ -24,6 +25,7 @@ class SourcesWorld(CurationWorld):
         groups, committer = Groups(self.graph, self.context.settings), Committer(self.context)
         self.ingesting = Ingesting(self.context, groups, committer)
         self.evidence = Evidence(self.context, groups, committer)
+        self.reading = DocumentReading(self.context, groups)
 
     async def ingest(self, caller: Caller = LOCAL, group: str | None = None, **texts: str) -> list[Ingested]:
         """Write NAME.md for each and ingest it as NAME; in the order of the answer."""
@@ -43,6 +45,10 @@ class SourcesWorld(CurationWorld):
     async def sources(self, name: str, caller: Caller = LOCAL, **fields: Any) -> EntitySourcesResponse:
         request = GetEntitySources(entity_uuid=self._uuid(name), **fields)
         return await self.evidence.get_entity_sources(caller, request)
+
+    async def read(self, name: str, source_id: str, caller: Caller = LOCAL, **fields: Any) -> EntitySourcesResponse:
+        request = GetEntitySources(entity_uuid=self._uuid(name), source_id=source_id, **fields)
+        return await self.reading.read(caller, request)
 
     async def text(self, name: str = "guide", group: str = "default") -> str:
         """The present version of a document, as the memory has it."""

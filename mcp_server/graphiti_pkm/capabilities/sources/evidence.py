@@ -157,7 +157,13 @@ class Evidence(Reader):
                         yield _Found(section, own, content, place)
 
     async def get_entity_sources(self, caller: Caller, request: GetEntitySources) -> EntitySourcesResponse:
-        """The newest document first, then by place in it."""
+        """The newest document first, then by place in it.
+
+        Raises:
+            InvalidInput: there is an end without a beginning.
+        """
+        if request.end_paragraph is not None:
+            raise InvalidInput("end_paragraph says how far a document is read, and source_id where from: send both.")
         anchor = await self._anchor(caller, request.entity_uuid, None)
         groups = anchor.group_ids
         start = self._start(caller, request, request.cursor, entity_uuid=anchor.uuid)

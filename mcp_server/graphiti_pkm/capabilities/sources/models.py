@@ -41,7 +41,27 @@ class EvidenceResponse(EvidenceView):
     group_id: str
 
 
+class DocumentText(Answer):
+    """A part of the present version of a document, as it stands there."""
+
+    document: str
+    version: int
+    path: str
+    paragraph: int
+    """The one with which the part that was asked for begins; 0 is front matter."""
+    end_paragraph: int
+    """The last one of that part."""
+    start: int
+    end: int
+    """Of the text, half-open, in code points of the whole document."""
+    text: str
+    redacted: bool | None = None
+    """True: words of it were forgotten, so offsets differ from those of the file."""
+
+
 class EntitySourcesResponse(Page):
     entity: str | None = None
     entity_uuid: str | None = None
     sources: list[EvidenceView]
+    text: DocumentText | None = None
+    """What ``source_id`` asked for; total and returned count its characters."""

@@ -10,6 +10,8 @@ from graphiti_pkm.core.reading import paging
 from graphiti_pkm.toolkit.parameters import Cursor, EntityUuid
 
 MAX_QUOTE = 2_000
+MAX_TEXT = 20_000
+"""Characters of a document on one page."""
 ContextMode = Literal["quote", "paragraph", "section"]
 
 
@@ -30,5 +32,16 @@ class GetEntitySources(Request):
 
     entity_uuid: EntityUuid
     mode: Annotated[ContextMode, Field(description="what is shown around each quote; quote: nothing")] = "paragraph"
+    source_id: Annotated[
+        str | None,
+        Field(
+            max_length=LONGEST_NAME + 10,
+            description="reads the document beside the entity instead: guide_p40 a paragraph, guide all",
+        ),
+    ] = None
+    end_paragraph: Annotated[
+        int | None, Field(ge=1, le=1_000_000, description="with source_id: reads on to the end of this one")
+    ] = None
+    max_chars: Annotated[int, Field(ge=100, le=MAX_TEXT), PER_PAGE] = 4_000
     limit: Annotated[int, Field(ge=1, le=paging.EVIDENCE.maximum), PER_PAGE] = paging.EVIDENCE.default
     cursor: Cursor = None

@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # services are loaded after the tools are listed, requests an
     from graphiti_pkm.capabilities.sources.evidence import Evidence
     from graphiti_pkm.capabilities.sources.ingesting import Ingesting
     from graphiti_pkm.capabilities.sources.models import EntitySourcesResponse, EvidenceResponse
+    from graphiti_pkm.capabilities.sources.reading import DocumentReading
     from graphiti_pkm.capabilities.sources.requests import AddEvidence, GetEntitySources
 
 TYPES = (
@@ -18,6 +19,7 @@ TYPES = (
     "graphiti_pkm.capabilities.sources.requests",
 )
 EVIDENCE: ServiceKey[Evidence] = ServiceKey("evidence")
+READING: ServiceKey[DocumentReading] = ServiceKey("document_reading")
 INGESTING: ServiceKey[Ingesting] = ServiceKey("ingesting")
 
 
@@ -34,7 +36,10 @@ async def add_evidence(call: Call, request: AddEvidence) -> EvidenceResponse:
 async def get_entity_sources(call: Call, request: GetEntitySources) -> EntitySourcesResponse:
     """Get the quotes from documents that are evidence of an entity: document, paragraph, offsets and what is around.
 
-    Use to show where something is written; for the words behind one fact use get_fact_sources instead. The newest
-    document comes first, then as they stand in it; superseded marks what the present version no longer has.
+    Use to show where something is written, and with source_id to read on around it; for the words behind one fact use
+    get_fact_sources instead. The newest document comes first, then as they stand in it; superseded marks what the
+    present version, which source_id reads, no longer has.
     """
+    if request.source_id is not None:
+        return await call.services[READING].read(call.caller, request)
     return await call.services[EVIDENCE].get_entity_sources(call.caller, request)
