@@ -54,6 +54,8 @@ _OWN = re.compile(r"\bThis\s+(?:ADR|decision|record)\s+(?=[a-z]+\s)", re.IGNOREC
 _MOST_NAMES = 50
 _NAME = re.compile(r"[^\[\]{}<>|:;()]{2,60}")
 _ADDRESS = re.compile(r"<[^<>\s]{0,200}(?:@|://)[^<>\s]{0,200}>")
+_NOT_SHOWN = re.compile(rf"{_ADDRESS.pattern}|\]\([^()]*\)")
+"""Addresses, in which a name may stand too."""
 _HANDLE = re.compile(r"@([^\W_][\w.-]{1,38})")
 _OF_MANY = frozenset({"all", "channel", "everyone", "here", "team"})
 _BETWEEN_NAMES = re.compile(r"(?<!\s)(?:\s*[,;]\s*(?:and\s+)?|\s+(?:and|&)\s+)")
@@ -100,6 +102,8 @@ class DecisionRecord:
     links: tuple[Link, ...]
     number: int | None
     """The one in the title."""
+    apart: tuple[int, ...] = ()
+    """Where the names of deciders on one line begin, so that one of them can be forgotten without the others."""
 
     @property
     def status(self) -> Said:
@@ -163,7 +167,8 @@ def read_decision(text: str, front: str) -> DecisionRecord | None:
     days += [
         day for one in sections[1:] if one.heading == "date" for line in _lines(text, one.blocks) if (day := _day(line))
     ]
-    deciders = [one for name, line in found if name.startswith("deci") for one in _names(line)]
+    lists = [list(_names(line)) for name, line in found if name.startswith("deci")]
+    deciders = [one for names in lists for one in names]
     *earlier, present = statuses
     return DecisionRecord(
         title=title or head.heading,
@@ -175,6 +180,7 @@ def read_decision(text: str, front: str) -> DecisionRecord | None:
             ::-1
         ],
         number=number_of(head.heading) if numbered else None,
+        apart=tuple(one.start for names in lists if len(names) > 1 for one in names[:_MOST_NAMES]),
     )
 
 
@@ -315,15 +321,22 @@ def _own_links(text: str, block: Block) -> Iterator[Link]:
 
 
 def _names(line: Said) -> Iterator[Said]:
-    """The names in a list of people, without addresses; what may be no name is left out."""
+    """The names in a list of people, each at its place, without addresses; what may be no name is left out."""
     whole = line.text.strip("[]") if line.text.count("[") == 1 and line.text.endswith("]") else line.text
+    shown_only = _NOT_SHOWN.sub(lambda found: " " * len(found[0]), line.text)
+    place = 0
     for name in _BETWEEN_NAMES.split(_ADDRESS.sub("", _plain(whole))):
         shown = display_name(name.strip(" .*_\"'"))
         if shown.startswith("@"):
             handle = _HANDLE.fullmatch(shown)
             shown = handle[1] if handle and handle[1].casefold() not in _OF_MANY else ""
         if _NAME.fullmatch(shown) and any(one.isalpha() for one in shown) and not is_me(shown, ""):
-            yield Said(shown, line.start, line.end)
+            found = shown_only.find(shown, place)
+            if found < 0:  # spelt with other spaces, or between marks
+                yield Said(shown, line.start, line.end)
+                continue
+            place = found + len(shown)
+            yield Said(shown, line.start + found, line.start + place)
 
 
 def _plain(text: str) -> str:

@@ -398,7 +398,7 @@ def _read(given: Given, root: Path) -> _Read:
     record = read_decision(file.text, layout.front) if file.kind == "markdown" else None
     day = layout.fields.get("date")
     if record is not None:
-        layout = layout.with_front_told()
+        layout = layout.with_front_told().cut_at(file.text, record.apart)
     return _Read(given.name, file, layout, hashlib.sha256(file.text.encode()).hexdigest(), day, record)
 
 

@@ -6,8 +6,9 @@ links, is a paragraph too, so that every word stands in a sentence and can be fo
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Literal
 
 from graphiti_pkm.core.model.passages import Span, split_passages
@@ -73,6 +74,24 @@ class Layout:
         )
         told = replace(first, start=0, paragraph=0, spans=(*own, *others))
         return Layout("", (told, *self.parts[1:]))
+
+    def cut_at(self, text: str, places: Sequence[int]) -> "Layout":
+        """With a sentence of its own from each of these offsets of the document on."""
+        parts = [replace(part, spans=tuple(_cut(text, part, places))) for part in self.parts]
+        return replace(self, parts=tuple(parts)) if places else self
+
+
+def _cut(text: str, part: Part, places: Sequence[int]) -> Iterator[Span]:
+    paragraph, more = -1, 0
+    for span in part.spans:
+        if span.paragraph != paragraph:
+            paragraph, more = span.paragraph, 0
+        begin, end = part.start + span.start, part.start + span.end
+        edges = [begin, *sorted(one for one in set(places) if begin < one < end), end]
+        for place, (first, last) in enumerate(pairwise(edges)):
+            more += place > 0
+            kept = first - part.start, first + len(text[first:last].rstrip()) - part.start
+            yield span.model_copy(update={"sentence": span.sentence + more, "start": kept[0], "end": kept[1]})
 
 
 @dataclass(frozen=True)

@@ -109,11 +109,26 @@ def test_deciders_may_be_a_list_of_yaml() -> None:
         ("Ann Lee <https://x.org/ann>; Bo Berg <bo@x.org> and Cy", ["Ann Lee", "Bo Berg", "Cy"]),
         ("[@ann-lee](https://x.org/ann), @all, @org/team, <bo@x.org>, @", ["ann-lee"]),
         ("<names of everybody>, Ann <team>", []),
+        ("Bo <ann@x.org>, ann; [Cy](https://x.org/dee), dee", ["Bo", "ann", "Cy", "dee"]),
     ],
 )
 def test_addresses_and_handles_of_deciders(told: str, names: list[str]) -> None:
-    record = read(NYGARD.replace("Date: ", f"Deciders: {told}\nDate: "))
+    text = NYGARD.replace("Date: ", f"Deciders: {told}\nDate: ")
+    record = read(text)
     assert [one.text for one in record.deciders] == names
+    assert words(text, record) == ["Accepted", *names]
+
+
+async def test_each_decider_on_a_line_is_a_sentence_with_what_stands_behind_the_name(tmp_path: Path) -> None:
+    world = SourcesWorld(tmp_path)
+    told = "Deciders: Bo <ann@x.org>, ann and [Cy](https://x.org/dee)"
+    await world.ingest(adr_0004_dns=NYGARD.replace("Date: ", f"{told}\nDate: "))
+    (write,) = world.ingested
+    texts = {one.uuid: one.content for one in write.episodes}
+    said = [(one.sentence, texts[one.episode_uuid][one.start : one.end]) for one in write.passages]
+    begin = said.index((0, "Deciders:"))
+    names = [(1, "Bo <ann@x.org>,"), (2, "ann and ["), (3, "Cy](https://x.org/dee)")]
+    assert said[begin + 1 : begin + 5] == [*names, (4, "Date: 2017-07-14")]
 
 
 def test_of_older_madr_the_list_below_the_title_and_the_links_are_read() -> None:
