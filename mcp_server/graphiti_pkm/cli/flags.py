@@ -19,7 +19,11 @@ _EVERYDAY = frozenset({
     "data_dir", "timezone", "person", "transport", "host", "port", "toolsets", "read_only", "log_level",
 })  # fmt: skip
 """What --help shows of the settings; --help-settings shows all."""
-_EVERYDAY_OF = {"fetch-model": frozenset({"cache_dir", "model_dir", "model_url", "log_level"})}
+_ALL_OF = {
+    "demo": frozenset({"cache_dir", "model_dir", "log_level"}),
+    "fetch-model": frozenset({"cache_dir", "model_dir", "model_url", "log_level"}),
+}
+"""Commands that use these settings alone: what would change nothing is no flag of theirs."""
 _ASKS_MODEL = frozenset({"doctor", "reextract", "reembed"})
 _DESCRIBED = frozenset({"entity_types", "edge_types"})
 _VALUES = {"Path": "PATH", "int": "NUMBER", "float": "NUMBER", "tuple": "NAMES"}
@@ -56,9 +60,11 @@ def add_settings(parser: argparse.ArgumentParser, command: str, *, serves: bool,
         metavar="FILE",
         help="use this .env instead of the nearest one in this directory and its parents",
     )
-    everyday = _EVERYDAY_OF.get(command, _EVERYDAY)
+    everyday = _ALL_OF.get(command, _EVERYDAY)
     for field, info in Settings.model_fields.items():
         if not serves and (field in _SERVE_ONLY or (_is_of_model(field) and command not in _ASKS_MODEL)):
+            continue
+        if command in _ALL_OF and field not in everyday:
             continue
         flags = flags_of(field)
         if shows_all:

@@ -150,7 +150,8 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     if options.command == "queue" and not any(word.startswith("-") for word in rest):
         options.jobs += rest  # argparse accepts no optional positional arguments after an option
     elif rest:
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        options_of = f"`graphiti-pkm {options.command} --help-settings` lists its options."
+        parser.error(f"{options.command} does not take: {' '.join(rest)}. {options_of}")
     return options
 
 

@@ -135,13 +135,34 @@ def test_momento_is_the_same_command_and_serves_if_none_is_named(
     assert scripts["scripts"]["momento"] == f"{started.__module__}:{started.__name__}"
 
 
+@pytest.mark.parametrize("command", ["demo", "fetch-model"])
+def test_a_command_refuses_a_setting_that_would_change_nothing_and_says_where_its_options_are(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--data-dir", "here"])
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert f"{command} does not take: --data-dir here. `graphiti-pkm {command} --help-settings` lists" in said
+    assert {"cache_dir", "model_dir"} <= {action.dest for action in commands()[command]._actions}
+
+
 SCREEN = 30
 """Lines of a terminal that is not made larger than usual."""
 
 
-@pytest.mark.parametrize("command", ["serve", "fetch-model", "doctor", "status", "demo"])
+@pytest.mark.parametrize(
+    ("command", "rarely_needed"),
+    [
+        ("serve", "embedding_mode"),
+        ("doctor", "embedding_mode"),
+        ("status", "embedding_mode"),
+        ("fetch-model", None),
+        ("demo", None),
+    ],
+)
 def test_help_fits_a_screen_and_help_settings_shows_the_rest(
-    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    command: str, rarely_needed: str | None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     shown = []
@@ -153,8 +174,10 @@ def test_help_fits_a_screen_and_help_settings_shows_the_rest(
     short, everything = shown
     assert short.count("\n") <= SCREEN
     assert "--help-settings" in short
-    assert "--embedding-mode" not in short
-    assert "[GRAPHITI_PKM_EMBEDDING_MODE," in everything
+    assert "[GRAPHITI_PKM_CACHE_DIR]" in everything
+    if rarely_needed:
+        assert flags_of(rarely_needed)[0] not in short
+        assert f"[{', '.join(variables_of(rarely_needed))}]" in " ".join(everything.split())
 
 
 def test_a_flag_that_help_does_not_show_counts_all_the_same(tmp_path: Path) -> None:
