@@ -3,9 +3,13 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from graphiti_pkm.errors import ConfigurationError
 from graphiti_pkm.settings.names import RETIRED, is_blank
+
+if TYPE_CHECKING:
+    from yaml import MarkedYAMLError
 
 
 @dataclass(frozen=True)
@@ -63,9 +67,16 @@ def read_yaml(
 
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except yaml.MarkedYAMLError as error:
+        # Its places alone, and without its cause: its message quotes the line, which may contain a key.
+        raise ConfigurationError(
+            f"The configuration file {path.name} is no YAML{_at(error)}. Correct it there: lines are `setting: value`, "
+            "indented by spaces, with quotes around a value that holds signs such as : # [ @ *."
+        ) from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        # Without its cause: the message of a YAML error quotes the line, which may contain a key.
-        raise ConfigurationError(f"Cannot read the configuration file {path.name}: {type(error).__name__}.") from None
+        raise ConfigurationError(
+            f"Cannot read the configuration file {path.name}: {type(error).__name__}. It must be text in UTF-8."
+        ) from None
     if not isinstance(data, dict):
         raise ConfigurationError(f"The configuration file {path.name} must contain `setting: value` lines.")
     data = expand(data, environ)
@@ -87,3 +98,13 @@ def read_yaml(
     values = {name: value for name, value in {**upstream.values, **own}.items() if not is_blank(value)}
     notes = tuple(f"{path.name}: {note}" for note in (*upstream.notes, *unused))
     return YamlSettings(values, notes, dict.fromkeys(values, str(path)), is_upstream=True)
+
+
+def _at(error: "MarkedYAMLError") -> str:
+    """Where the reader gave up, and where that began which it was reading."""
+    gave_up, begun = error.problem_mark or error.context_mark, error.context_mark
+    if gave_up is None:
+        return ""
+    at = f" at line {gave_up.line + 1}, column {gave_up.column + 1}"
+    is_elsewhere = begun is not None and begun.line != gave_up.line
+    return f"{at}, in what begins at line {begun.line + 1}, column {begun.column + 1}" if begun and is_elsewhere else at

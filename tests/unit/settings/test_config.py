@@ -55,12 +55,29 @@ def test_an_unknown_yaml_key_is_an_error_that_lists_the_known_ones(tmp_path: Pat
         load_settings({}, {}, tmp_path, config)
 
 
-@pytest.mark.parametrize("text", ["- a\n", "a: [\n"])
-def test_a_broken_yaml_file_is_a_clear_error(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("- a\n", "must contain `setting: value` lines"),
+        ("port: 1\nperson: planted: word\n", "is no YAML at line 2, column 16. Correct it there"),
+        ("port: 1\nplanted\nhost: here\n", "at line 3, column 1, in what begins at line 2, column 1. Correct"),
+        ("toolsets: [planted\nport: 1\n", "at line 2, column 5, in what begins at line 1, column 11. Correct"),
+        ("person: *planted\n", "at line 1, column 9. Correct"),
+        ("person: !planted word\n", "at line 1, column 9. Correct"),
+        ("person: \1\n", "ReaderError. It must be text in UTF-8"),
+        (None, "FileNotFoundError. It must be text"),
+    ],
+)
+def test_a_broken_yaml_file_is_an_error_that_says_where_and_what_to_do_and_quotes_nothing(
+    tmp_path: Path, text: str | None, said: str
+) -> None:
     config = tmp_path / "memory.yaml"
-    config.write_text(text)
-    with pytest.raises(ConfigurationError, match=r"memory\.yaml"):
+    if text is not None:
+        config.write_text(text)
+    with pytest.raises(ConfigurationError, match=r"memory\.yaml") as raised:
         load_settings({}, {}, tmp_path, config)
+    assert said in raised.value.message
+    assert "planted" not in f"{raised.value!r}{raised.value.__cause__!r}"
 
 
 def test_every_setting_has_a_help_text() -> None:
