@@ -20,19 +20,22 @@ def serve(loaded: LoadedSettings) -> int:
     """Serve until the client closes the connection or the server is stopped."""
     settings = loaded.settings
     configure_logging(settings.log_level, settings.log_format)
-    _log.info("starting", extra={"event": _effective(loaded)})
-    for note in (*loaded.warnings, *loaded.notes):
-        _log.warning("%s", note)
-    if settings.transport == "stdio" and sys.stdin.isatty():
-        _log.warning(
-            "waiting for an MCP client on stdin; clients normally start this command themselves. Press Ctrl-C to stop"
-        )
+
+    def starting() -> None:
+        _log.info("starting", extra={"event": _effective(loaded)})
+        for note in (*loaded.warnings, *loaded.notes):
+            _log.warning("%s", note)
+        if settings.transport == "stdio" and sys.stdin.isatty():
+            _log.warning(
+                "waiting for an MCP client on stdin; clients normally start this command themselves. Press Ctrl-C to "
+                "stop"
+            )
 
     def parts() -> tuple[Start, Counted | None]:
         counted = _counted(settings)
         return lambda: _open(settings, counted or UNCOUNTED), counted
 
-    run(settings, parts)
+    run(settings, parts, starting)
     return 0
 
 

@@ -313,8 +313,8 @@ def alone_in_its_process(server: MemoryServer) -> MemoryServer:
     return server
 
 
-def run(settings: Settings, parts: Parts) -> None:
-    """Serve until the client or the operator ends it.
+def run(settings: Settings, parts: Parts, starting: Callable[[], None]) -> None:
+    """Serve until the client or the operator ends it; ``starting`` is called when the settings are found to fit.
 
     Raises:
         InvalidSettings: the settings contradict each other, or the host needs tokens.
@@ -332,8 +332,10 @@ def run(settings: Settings, parts: Parts) -> None:
             "run the server in WSL or a container."
         )
     if settings.transport == "stdio":
+        alone = alone_in_its_process(build_server(settings, *parts()))
+        starting()
         with audit.kept(settings):
-            anyio.run(alone_in_its_process(build_server(settings, *parts())).run_stdio_async)
+            anyio.run(alone.run_stdio_async)
         return
     from graphiti_pkm.server.auth.access_gate import check_host, tokens_of  # noqa: PLC0415
     from graphiti_pkm.server.transports.http import http_app, listen  # noqa: PLC0415  (stdio starts faster without it)
@@ -343,6 +345,7 @@ def run(settings: Settings, parts: Parts) -> None:
     check_host(settings.host, tokens_of(settings), has_issuer=settings.oauth_issuer is not None)
     if settings.workers == 1:
         server = build_server(settings, *parts())
+        starting()
         with listen(settings.host, settings.port) as listening:
             _serve_http(server, settings, listening)
         return
@@ -351,6 +354,7 @@ def run(settings: Settings, parts: Parts) -> None:
 
     # Building a server here reports errors in the settings once for all workers; each worker builds its own parts.
     http_app(found := build_server(settings, _nothing), found.backend, settings, found.draining)
+    starting()
     shared = shared_by_workers() if settings.metrics else nullcontext()
     scratch = known_tools([one for one in TOOLSETS if one.name == "reasoning"]) & {tool.name for tool in found.tools}
     scratch |= {DRAWING.name} if EXPORTING in scratch else frozenset()
