@@ -224,7 +224,7 @@ VISITED = "me visited Brindle Works | None | event | {}"
 SUPPLIES = "Brindle Works supplies Lantern Hill Observatory | None | current | {}"
 DUE = "Lantern Hill Observatory has deadline: {} | {} | {} | known from 2025-03-10T19:30:00+00:00"
 COACH = "before: Otto Lindqvist from {} until 2025-05-12 19:30"
-SUPERSEDES = "Decision 2 supersedes Decision 1 (known from 2025-05-05 19:30, start unknown)"
+SUPERSEDES = "Decision 2 supersedes Decision 1 (since at least 2025-05-05 19:30, start unknown)"
 APRIL = "2025-04-01T00:00:00+00:00"
 EXPECTED: Answers = {
     "statuses": {
@@ -268,7 +268,7 @@ EXPECTED: Answers = {
     "summaries": ["The user's coach."],
     "ambiguous": ["Jonas Pell", "Jonas Ruud"],
     "coaches": ["now: Petra Holm from 2025-05-12 19:30", COACH.format("2024-11-01")],
-    "decision": [SUPERSEDES, "Decision 1 has status: accepted (known from 2025-03-03 19:30, start unknown)"],
+    "decision": [SUPERSEDES, "Decision 1 has status: accepted (since at least 2025-03-03 19:30, start unknown)"],
     "changes": {"restored": 1, "retired": 8, "added": 36, "voided": 1},
     "last note": ["Jonas Ruud", "Marguerite Vane"],
 }

@@ -285,7 +285,7 @@ class FactResult(Answer):
     uuid: str
     outcome: Literal["created", "duplicate", "updated"]
     interval: str | None = None
-    """The resolved validity, e.g. "from 2026-03-01" or "known from 2026-03-01, start unknown"."""
+    """The resolved validity, e.g. "from 2026-03-01" or "since at least 2026-03-01, start unknown"."""
     fact: str | None = None
     series: list[str] | None = None
     """Of the last new reading of a series: the last three values of the series with dates, oldest first."""

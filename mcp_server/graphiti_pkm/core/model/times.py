@@ -129,7 +129,7 @@ def show_time(moment: datetime, zone: tzinfo) -> str:
 def show_validity(
     kind: FactKind, start: str | None, end: str | None, reference_time: datetime | None, zone: tzinfo
 ) -> str:
-    """A resolved validity in words, e.g. "from 2026-03-01" or "known from 2026-03-01, start unknown".
+    """A resolved validity in words, e.g. "from 2026-03-01" or "since at least 2026-03-01, start unknown".
 
     ``start`` and ``end``: as they are shown, ``show_time`` or the words in which they were told.
     """
@@ -142,10 +142,12 @@ def show_validity(
         return f"{planned}, until {end}" if end else planned
     if start:
         return f"from {start} until {end}" if end else f"from {start}"
-    known = f"known from {show_time(reference_time, zone)}, " if reference_time else ""
+    told = show_time(reference_time, zone) if reference_time else ""
     if kind in {"event", "reading"}:
+        known = told and f"known from {told}, "
         return f"{known}until {end}, no date" if end else f"{known}no date"
-    return f"until {end}, start unknown" if end else f"{known}start unknown"
+    since = told and f"since at least {told}, "
+    return f"until {end}, start unknown" if end else f"{since}start unknown"
 
 
 def _read(given: str) -> tuple[datetime, Precision]:

@@ -97,4 +97,4 @@ async def test_a_dated_correction_has_the_time_of_its_own_note(world: WritingWor
 async def test_an_undated_correction_is_known_from_when_it_was_first_told(world: WritingWorld) -> None:
     rust = {**UNDATED, "target": "Rust", "replaces": "Python", "change": "corrected"}
     answer = await world.tell("It uses Rust.", rust, reference_time="2018-09-10")
-    assert answer.facts[0].interval == "known from 2018-04-11, start unknown"
+    assert answer.facts[0].interval == "since at least 2018-04-11, start unknown"

@@ -337,7 +337,7 @@ async def test_only_facts_between_two_entities_of_the_note_are_related(world: Wr
     met = {"source": "me", "relation": "MET", "target": "Sarah"}
     assert (await world.tell("Sarah and I met.", met)).related == []
     answer = await world.tell("Sarah and I met, Tom came late.", met)
-    assert answer.related == ["Sarah knows Tom (known from 2026-01-01, start unknown)"]
+    assert answer.related == ["Sarah knows Tom (since at least 2026-01-01, start unknown)"]
     assert (await world.tell("Sarah and Tom.", {**known[0]})).related == []
     assert (await world.tell("Nobody.")).related == []
 

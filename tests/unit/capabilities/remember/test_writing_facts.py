@@ -21,7 +21,7 @@ def world() -> WritingWorld:
 @pytest.mark.parametrize(
     ("told", "valid_at", "invalid_at", "interval"),
     [
-        ({}, None, None, "known from 2026-03-01, start unknown"),
+        ({}, None, None, "since at least 2026-03-01, start unknown"),
         ({"valid_at": "2025"}, at(2025), None, "from 2025"),
         ({"valid_at": "2025-02"}, at(2025, 2), None, "from 2025-02"),
         ({"valid_at": "1660-02-01"}, at(1660, 2), None, "from 1660-02-01"),
@@ -134,7 +134,7 @@ async def test_another_target_at_the_same_time_is_a_possible_conflict_with_the_c
     old = await world.tell("one", ACME, reference_time="2026-01-01")
     new = await world.tell("two", BETA, reference_time="2026-02-01")
     conflict = the(new, "possible_conflict")
-    assert conflict.candidates == [f"{old.facts[0].uuid[:8]} I work at Acme (known from 2026-01-01, start unknown)"]
+    assert conflict.candidates == [f"{old.facts[0].uuid[:8]} I work at Acme (since at least 2026-01-01, start unknown)"]
     assert world.lines() == ["me WORKS_AT Acme", "me WORKS_AT Beta"]
     settled = await world.tell("three", {**BETA, "replaces": old.facts[0].uuid[:8], "valid_at": "2026-02-01"})
     assert (settled.facts[0].uuid, settled.facts[0].outcome) == (new.facts[0].uuid, "updated")

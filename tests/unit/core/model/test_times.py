@@ -73,7 +73,7 @@ def test_a_time_of_day_is_shown_only_if_it_is_not_midnight() -> None:
 @pytest.mark.parametrize(
     ("kind", "valid", "invalid", "shown"),
     [
-        ("state", None, None, "known from 2026-01-01, start unknown"),
+        ("state", None, None, "since at least 2026-01-01, start unknown"),
         ("state", at(2026, 3), None, "from 2026-03-01"),
         ("state", at(2026, 3), at(2026, 4), "from 2026-03-01 until 2026-04-01"),
         ("state", None, at(2026, 4), "until 2026-04-01, start unknown"),
