@@ -7,19 +7,22 @@ from dataclasses import dataclass
 from graphiti_pkm.capabilities.explore.ports import GraphWalks
 from graphiti_pkm.capabilities.explore.requests import GetFactSources
 from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts.history import MOST_EVENTS, is_later_end
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import resolve_within, unknown
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import DocumentPart, FactSourcesResponse, SourceView
+from graphiti_pkm.core.model.date_phrases import words_at
 from graphiti_pkm.core.model.document_records import Placed
 from graphiti_pkm.core.model.names import search_terms
 from graphiti_pkm.core.model.passages import MOST_PASSAGES, Span, split_passages
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Episode, Fact, Passage
 from graphiti_pkm.core.model.redaction import FORGOTTEN
-from graphiti_pkm.core.model.times import iso
+from graphiti_pkm.core.model.times import iso, show_time
 from graphiti_pkm.core.model.walks import FactSource, SourceMode, SourcePage
 from graphiti_pkm.core.reading.excerpts import matching_sentence
+from graphiti_pkm.core.reading.fact_lists import joined
 from graphiti_pkm.core.reading.paging import SOURCES, budget, fit
 from graphiti_pkm.core.reading.reader import Reader
 from graphiti_pkm.core.reading.views import clipped, item_sizes
@@ -76,13 +79,14 @@ class Sources(Reader):
         views = await self._placed(views, visible)
         kept = fit(item_sizes(views, (fact.group_id,)), budget((SOURCES, limit)))
         more = kept < len(page.sources)
+        note = joined(self._note(shown), await self._moved(fact, visible))
         return FactSourcesResponse(
             message=_told(kept, page, request.mode),
             total=page.total,
             returned=kept,
             truncated=more,
             next_cursor=await self._next(start, page.keys[kept - 1] if more else None, visible),
-            scope=await self._scope(caller, (fact.group_id,), empty=False, note=self._note(shown)),
+            scope=await self._scope(caller, (fact.group_id,), empty=False, note=note),
             fact=self._views.sentence(fact),
             sources=views[:kept],
         )
@@ -151,6 +155,20 @@ class Sources(Reader):
             for view in views
             for uuid in [view.episode_uuid]
         ]
+
+    async def _moved(self, fact: Fact, visible: Sequence[str]) -> str | None:
+        """If the end of a fact took the place of an earlier one, which its own words may name: which, and by what."""
+        if fact.invalid_at is None:
+            return None
+        events = (await self._graph.changes.fact_changes([fact.uuid], visible, MOST_EVENTS))[fact.uuid]
+        moves = (one for one in events if one.invalid_at == fact.invalid_at and is_later_end(one, fact))
+        if (moved := next(moves, None)) is None or moved.previous_invalid_at is None:
+            return None
+        zone, former = self._context.settings.zone, moved.previous_invalid_at
+        told = words_at(former, moved.previous_end_words, zone, is_end=True) or show_time(former, zone)
+        by_hand = f"retire_fact on {show_time(moved.recorded_at, zone)}"
+        by = f"episode {moved.episode_uuid}" if moved.episode_uuid else by_hand
+        return f"The fact was told as until {told}; {by} moved the end, and the sentence of the fact is the older one."
 
     @staticmethod
     def _note(shown: Sequence[FactSource]) -> str | None:

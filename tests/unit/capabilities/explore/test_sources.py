@@ -201,6 +201,19 @@ async def test_a_fact_of_the_other_group_keeps_its_own_scope() -> None:
     assert [source.text for source in answer.sources] == ["A knows B."]
 
 
+async def test_an_end_that_a_later_note_moved_is_told_with_that_note_and_the_former_end() -> None:
+    story = await Story(World(), text="Sarah lives in Berlin until 30 April", invalid_at=at(2026, 8)).given()
+    assert (await story.ask()).scope.note is None
+    before = story.fact.model_copy(update={"invalid_at": at(2026, 5)})
+    said = {"episode_uuid": story.new.uuid, "invalid_at": at(2026, 8)}
+    moved = change_of("change", before, "retired", at(2026, 2), **said)
+    await story.world.given(a_write().model_copy(update={"changes": (moved,)}))
+    assert (await story.ask()).scope.note == (
+        f"The fact was told as until 2026-05-01; episode {story.new.uuid} moved the end, "
+        "and the sentence of the fact is the older one."
+    )
+
+
 async def corrected_story(world: World) -> tuple[Story, Fact]:
     """Sarah moved to Bonn, as another note says; the older words stay behind the corrected version."""
     story = await Story(world).given()
