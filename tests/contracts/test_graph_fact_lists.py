@@ -66,6 +66,24 @@ async def test_what_had_ended_or_not_begun_at_an_instant_is_found_by_status(grap
         assert await story.texts(as_of=at(2025, 6), status=status) == [status]
 
 
+async def test_plans_that_were_due_and_of_which_no_more_is_known_are_listed_if_asked(graph: Graph) -> None:
+    story, due = Story(graph), at(2025, 5)
+    await story.put(
+        story.fact("held"),
+        story.fact("due", kind="plan", valid_at=due),
+        story.fact("without a date", kind="plan", valid_at=None),
+        story.fact("later", kind="plan", valid_at=at(2025, 7)),
+        story.fact("over", kind="plan", valid_at=due, invalid_at=at(2025, 5, 20)),
+        story.fact("fulfilled", kind="plan", valid_at=due, expired_at=at(2025, 8)),
+        story.fact("wrong", kind="plan", valid_at=due, voided=True, expired_at=at(2025, 8)),
+        story.fact("happened", kind="event", valid_at=due),
+    )
+    assert await story.texts(as_of=at(2025, 6)) == ["held"]
+    assert sorted(await story.texts(as_of=at(2025, 6), with_due_plans=True)) == ["due", "held"]
+    assert await story.texts(as_of=at(2025, 6), with_due_plans=True, status="current") == ["held"]
+    assert await story.texts(as_of=at(2025, 4), with_due_plans=True) == ["held"]
+
+
 async def test_readings_of_a_measure_and_a_time_come_oldest_first(graph: Graph) -> None:
     sarah, tom = an_entity("Sarah"), an_entity("Tom")
     days = {day: {"kind": "reading", "value": "7", "valid_at": at(2026, 9, day)} for day in (24, 27, 25, 26)}

@@ -275,6 +275,8 @@ def _held_for(fact: Fact, wanted: FactFilter) -> bool:
     if wanted.asks_open_plans:
         return fact.kind == "plan" and not fact.voided and (fact.reference_time or fact.created_at) <= wanted.as_of
     in_time = wanted.status is not None or holds_at(fact, wanted.as_of)
+    if wanted.asks_due_plans and fact.kind == "plan":
+        return not fact.voided and fact.expired_at is None and fact.valid_at is not None and in_time
     return fact.kind == "state" and not fact.voided and not retired and in_time
 
 

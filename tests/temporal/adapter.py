@@ -17,6 +17,7 @@ Capability: TypeAlias = Literal[
     "possible",  # what may have held before it was known is listed apart
     "known_at",  # what was known at an instant of the record
     "history",  # all facts with their intervals, ended ones too
+    "due",  # what was planned for an instant, and is not known to have come about, is listed apart from what held
     "planned",  # the plans that are or were open, and what became of the others
     "open",  # what waits for something to happen: plans, goals, what is only proposed
     "series",  # readings with dates, oldest first

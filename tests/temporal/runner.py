@@ -161,8 +161,10 @@ class _Play:
 
     async def _ask_held(self, question: Question, of: Held) -> list[str]:
         answers = await self._adapter.held(of)
-        held = [answer for answer in answers if answer.status != "possible"]
+        held = [answer for answer in answers if answer.status not in {"possible", "planned"}]
         differences = _compare_facts("held", question.expect, held)
+        planned = [answer for answer in answers if answer.status == "planned"]
+        differences += _compare_facts("due", question.due, planned)
         if question.possible is not None:
             apart = [answer for answer in answers if answer.status == "possible"]
             differences += _compare_facts("possible", question.possible, apart)

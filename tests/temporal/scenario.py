@@ -228,6 +228,8 @@ class Question(Part):
     expect: Any
     possible: list[str] | None = None
     """Of ``held``: what is listed apart, because it may have held before it was known."""
+    due: list[str] = []
+    """Of ``held`` with ``as_of``: what is listed as planned for then, because nothing more is known of it."""
 
     @model_validator(mode="after")
     def _one_question(self) -> "Question":
@@ -290,8 +292,7 @@ def _needs(scenario: Scenario) -> Iterator[str]:
             yield "as_of" if question.held.as_of else "clock"
             if question.held.known_at:
                 yield from ("known_at", "clock")
-            if question.possible:
-                yield "possible"
+            yield from (name for name in ("possible", "due") if getattr(question, name))
 
 
 def _step_needs(step: Step) -> Iterator[str]:

@@ -57,6 +57,7 @@ class Connections(FactLists):
             now=start.now,
             recorded_until=start.recorded_until,
             as_of=instant,
+            with_due_plans=True,
             known_at=known.at,
             by_reference_time=known.by_reference_time,
             valid_after=after,
@@ -160,7 +161,8 @@ class Connections(FactLists):
         if count and listed.is_series:
             return series_note(listed.page.facts[:count], listed.page.total, shown)
         if count:
-            return f"Found {count} connection(s) for entity"
+            planned = await self._before_plans(listed.page.facts[:count], wanted, read)
+            return f"Found {count} connection(s) for entity{planned}"
         none = f"No connections found for entity {anchor.asked}"
         if anchor.entity is None:
             return f"{none}: {anchor.unknown}."

@@ -20,7 +20,15 @@ from graphiti_pkm.core.model.records import Entity, Fact
 from graphiti_pkm.core.model.requests import ME
 from graphiti_pkm.core.model.times import show_time
 from graphiti_pkm.core.reading.candidates import Candidates, Query, checked_text
-from graphiti_pkm.core.reading.fact_lists import FactLists, ended_of, in_series_order, joined, read_at, series_note
+from graphiti_pkm.core.reading.fact_lists import (
+    FactLists,
+    ended_of,
+    in_series_order,
+    joined,
+    only_planned,
+    read_at,
+    series_note,
+)
 from graphiti_pkm.core.reading.paging import FACTS, budget, fit
 from graphiti_pkm.core.reading.ranking import lifted, ranked
 from graphiti_pkm.core.reading.reader import Anchor, GroupIds, Start
@@ -115,6 +123,7 @@ class FactSearch(FactLists):
             own_measures=own,
             now=start.now,
             recorded_until=start.recorded_until,
+            with_due_plans=True,
             known_at=known.at,
             by_reference_time=known.by_reference_time,
             status=request.status,
@@ -176,6 +185,8 @@ class FactSearch(FactLists):
             message += await self._evidence(asked.entity, groups, asked.wanted.relations)
             message += self._of_starts(asked.wanted)
             message += await self._nearest_ended(words, asked.wanted)
+        elif kept:
+            message += only_planned(facts[:kept], asked.wanted)
         note = joined(asked.note, words.note, self._what_held((*first, *in_order), asked, periods))
         return FactSearchResponse(
             message=message,
@@ -210,6 +221,8 @@ class FactSearch(FactLists):
             message += await self._evidence(asked.entity, groups, wanted.relations)
             message += self._of_starts(wanted)
             message += await self._newest_ended(self._read, wanted)
+        elif kept:
+            message += await self._before_plans(page.facts[:kept], wanted, self._read)
         note = joined(asked.note, _NO_RANKING if asked.centre else None)
         return FactSearchResponse(
             message=message,

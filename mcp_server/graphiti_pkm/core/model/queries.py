@@ -65,6 +65,9 @@ class FactFilter(Record):
     as_of: datetime | None = None
     """Only states that held at this instant, or may have (unknown start). Voided facts never held; events, plans and
     readings do not hold; a state retired without an end is left out, because its end is unknown."""
+    with_due_plans: bool = False
+    """With ``as_of`` and without ``status``: also plans for that time, or for a day before it, of which nothing more is
+    known: neither fulfilled nor dropped, moved or over by the last day that they were made for."""
     known_at: datetime | None = None
     """The state of the record at this instant, not after ``now``: facts recorded until then, with their values
     before the first later change. "Current" then refers to this instant."""
@@ -141,6 +144,11 @@ class FactFilter(Record):
     def asks_open(self) -> bool:
         """Whether it means everything that is open."""
         return self.status == "open"
+
+    @property
+    def asks_due_plans(self) -> bool:
+        """Whether plans are listed beside what held."""
+        return self.with_due_plans and self.as_of is not None and self.status is None
 
     @property
     def asks_open_plans(self) -> bool:

@@ -32,6 +32,7 @@ _NAME = 200
 _NAMES = 20
 """Other names of a measure under which its readings are found."""
 _RELATION = 60
+_ONLY_PLANNED = "; nothing is known to have held then, only what was planned"
 _SHOWN = 10
 """Relations listed in an empty answer."""
 
@@ -146,8 +147,13 @@ class FactLists(Reader):
         asked = wanted.valid_after or wanted.valid_before
         return "; valid_after and valid_before ask when facts began, as_of asks what held" if asked else ""
 
+    async def _before_plans(self, facts: Sequence[Fact], wanted: FactFilter, read: ReadFacts) -> str:
+        """For an answer of what held at an instant that has plans alone: that it has, and what had ended by then."""
+        planned = only_planned(facts, wanted)
+        return planned and planned + await self._newest_ended(read, wanted)
+
     async def _newest_ended(self, read: ReadFacts, wanted: FactFilter) -> str:
-        """For an empty answer of what held at an instant: the newest fact that had ended by then."""
+        """For an answer of what held at an instant that names none: the newest fact that had ended by then."""
         over = ended_of(wanted)
         facts = (await read(over, Window(limit=1))).facts if over else ()
         return self._said_ended(facts, "had ended")
@@ -183,6 +189,11 @@ def _near(asked: Sequence[str], uses: Mapping[str, int]) -> list[str]:
 def asks_for_readings(wanted: FactFilter) -> bool:
     """Whether a list is one of readings, or of a measure: such lists are told in the order of time."""
     return bool(wanted.kinds == ("reading",) or wanted.status == "reading" or wanted.measures or wanted.own_measures)
+
+
+def only_planned(facts: Sequence[Fact], wanted: FactFilter) -> str:
+    """What is said if an answer of what held at an instant has plans alone."""
+    return "" if not wanted.asks_due_plans or any(fact.kind != "plan" for fact in facts) else _ONLY_PLANNED
 
 
 def ended_of(wanted: FactFilter) -> FactFilter | None:

@@ -38,7 +38,7 @@ _MOST_ENDED = 20
 RELATIONS = 1_000
 """Relations of a group that are read at most."""
 _NO_RELATION = "_"
-_STATES_ONLY = "as_of lists states only; events, readings and plans are found with valid_after and valid_before."
+_STATES_ONLY = "as_of lists states and due plans; the other plans, events and readings: valid_after, valid_before."
 
 
 _NO_ENTITY = "none"

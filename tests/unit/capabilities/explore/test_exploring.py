@@ -25,6 +25,7 @@ from graphiti_pkm.capabilities.explore.requests import (
     GetEpisodeEntities,
     GetEpisodes,
 )
+from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import ConnectionsResponse, EpisodeSearchResponse, FactView, TimelineResponse
 from graphiti_pkm.core.model.job_records import BackLinkJob
@@ -223,7 +224,7 @@ async def test_an_empty_as_of_answer_says_that_what_happens_in_an_instant_is_fou
     empty = await connections(world, me.uuid, as_of="2025-03-01")
     assert empty.total == 0
     assert empty.scope.note == (
-        "as_of lists states only; events, readings and plans are found with valid_after and valid_before."
+        "as_of lists states and due plans; the other plans, events and readings: valid_after, valid_before."
     )
     found = await connections(world, me.uuid, valid_after="2025-03-01", valid_before="2025-03-02")
     assert [fact.value for fact in found.facts] == ["6.5"]
@@ -598,3 +599,27 @@ async def test_traversal_asks_no_model_and_a_dead_database_is_said() -> None:
     world.graph.is_down = True
     with pytest.raises(Unavailable):
         await connections(world)
+
+
+async def test_an_as_of_answer_of_plans_alone_says_so_and_what_had_ended_before() -> None:
+    world = World()
+    me, priya, ines = (an_entity(name) for name in ("me", "Priya", "Ines"))
+    await world.given(
+        a_write(me, priya, ines),
+        a_write(
+            a_fact(me, priya, "REPORTS_TO", text="Priya is my manager", valid_at=at(2024), invalid_at=at(2025, 5)),
+            a_fact(me, ines, "REPORTS_TO", text="Ines becomes my manager", kind="plan", valid_at=at(2025, 5)),
+        ),
+    )
+    said = (
+        "; nothing is known to have held then, only what was planned; "
+        "had ended: Priya is my manager (from 2024-01-01 until 2025-05-01)"
+    )
+    answer = await connections(world, me.uuid, as_of="2025-05-10")
+    assert [(fact.target_node_name, fact.status, fact.past) for fact in answer.facts] == [("Ines", "planned", True)]
+    assert answer.message == f"Found 1 connection(s) for entity{said}"
+    listed = await world.searching.search_memory_facts(
+        world.caller, SearchMemoryFacts(entity_uuid=me.uuid, as_of="2025-05-10")
+    )
+    assert listed.message == f"Found 1 of 1 fact(s), current ones first, then the newest{said}"
+    assert (await connections(world, me.uuid, as_of="2025-04-10")).message == "Found 1 connection(s) for entity"

@@ -25,6 +25,7 @@ from graphiti_pkm.storage.graph.queries.parts import (
 from graphiti_pkm.storage.graph.queries.values import Query, Row
 
 _UNLIKE_STATES = "['event', 'plan', 'reading']"
+_WITHOUT_DURATION = "['event', 'reading']"
 _NO_CHANGE = "['proposed', 'rejected', 'deleted']"
 """Kinds of changes that do not change values."""
 
@@ -158,7 +159,8 @@ def _recorded_conditions(wanted: FactFilter) -> tuple[list[str], dict[str, objec
     if wanted.asks_open:
         values["open_words"] = wanted.open_words
     elif wanted.as_of is not None:
-        parts.append(_TOLD_PLAN if wanted.asks_open_plans else f"NOT coalesce(e.kind, 'state') IN {_UNLIKE_STATES}")
+        apart = _WITHOUT_DURATION if wanted.asks_due_plans else _UNLIKE_STATES
+        parts.append(_TOLD_PLAN if wanted.asks_open_plans else f"NOT coalesce(e.kind, 'state') IN {apart}")
     for name, asked, part in (
         ("relations", wanted.relations, "coalesce(e.name, '') IN $relations"),
         ("kinds", wanted.kinds, "coalesce(e.kind, 'state') IN $kinds"),
@@ -197,10 +199,7 @@ def _state_conditions(wanted: FactFilter, columns: FactColumns) -> tuple[list[st
         if wanted.as_of is not None:
             values["as_of"] = wanted.as_of
     elif wanted.as_of is not None:
-        over = f"$as_of < {_PLAN_ENDED}" if wanted.asks_open_plans else f"{columns.invalid_at} IS NOT NULL"
-        parts += [f"NOT coalesce({columns.voided}, false)", f"({columns.expired_at} IS NULL OR {over})"]
-        if wanted.status is None:
-            parts += [f"{starts(columns)} <= $as_of", f"coalesce({columns.invalid_at}, $dusk) > $as_of"]
+        parts += _held_then(wanted, columns)
         values["as_of"] = wanted.as_of
     start, end = known_from(columns), columns.invalid_at
     for name, instant, part, words, told in (
@@ -245,6 +244,18 @@ DUE_AT = f"""CASE WHEN e.name = '{HAS_GOAL}' AND toIntegerOrNull(e.{DUE}) IS NOT
     THEN datetime({{epochSeconds: toIntegerOrNull(e.{DUE})}})
   WHEN e.kind = 'plan' AND e.valid_at IS NOT NULL THEN e.valid_at ELSE datetime('9999-12-31T00:00:00Z') END"""
 """When a plan or a goal is due; what has no date comes last. ``$dusk`` has nanoseconds, which no cursor keeps."""
+
+
+def _held_then(wanted: FactFilter, columns: FactColumns) -> list[str]:
+    """Conditions on what held at ``$as_of``, and on plans for then."""
+    over = f"$as_of < {_PLAN_ENDED}" if wanted.asks_open_plans else f"{columns.invalid_at} IS NOT NULL"
+    parts = [f"NOT coalesce({columns.voided}, false)", f"({columns.expired_at} IS NULL OR {over})"]
+    if wanted.status is None:
+        parts += [f"{starts(columns)} <= $as_of", f"coalesce({columns.invalid_at}, $dusk) > $as_of"]
+    if wanted.asks_due_plans:
+        is_due = f"{columns.expired_at} IS NULL AND {columns.valid_at} IS NOT NULL"
+        parts.append(f"CASE WHEN e.kind = 'plan' THEN {is_due} ELSE true END")
+    return parts
 
 
 def _open(wanted: FactFilter, columns: FactColumns) -> str:

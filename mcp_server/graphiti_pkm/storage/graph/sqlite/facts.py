@@ -21,6 +21,7 @@ from graphiti_pkm.storage.graph.sqlite.schema import DAWN, DUSK, HAS_CAUSE
 from graphiti_pkm.storage.graph.sqlite.values import as_list, instant_key, micros
 
 _UNLIKE_STATES = "('event', 'plan', 'reading')"
+_WITHOUT_DURATION = "('event', 'reading')"
 _NO_CHANGE = "('proposed', 'rejected', 'deleted')"
 """Kinds of changes that leave the values as they are."""
 
@@ -182,7 +183,8 @@ def _recorded(wanted: FactFilter) -> tuple[list[str], dict[str, object]]:
     if wanted.asks_open:
         parameters["open_words"] = as_list(wanted.open_words)
     elif wanted.as_of is not None:
-        parts.append(_TOLD_PLAN if wanted.asks_open_plans else f"f.kind NOT IN {_UNLIKE_STATES}")
+        apart = _WITHOUT_DURATION if wanted.asks_due_plans else _UNLIKE_STATES
+        parts.append(_TOLD_PLAN if wanted.asks_open_plans else f"f.kind NOT IN {apart}")
     for name, asked, part in (
         ("relations", wanted.relations, "f.relation IN (SELECT value FROM json_each(:relations))"),
         ("kinds", wanted.kinds, "f.kind IN (SELECT value FROM json_each(:kinds))"),
@@ -233,11 +235,7 @@ def _values_of(wanted: FactFilter, held: _Values) -> tuple[list[str], dict[str, 
             parameters["as_of"] = micros(wanted.as_of)
     elif wanted.as_of is not None:
         parameters["as_of"] = micros(wanted.as_of)
-        over = f":as_of < {_PLAN_ENDED}" if wanted.asks_open_plans else f"{held.invalid_at} IS NOT NULL"
-        parts += [f"NOT {held.voided}", f"({held.expired_at} IS NULL OR {over})"]
-        if wanted.status is None:
-            parts.append(f"({held.valid_at} IS NULL OR {held.valid_at} <= :as_of)")
-            parts.append(f"({held.invalid_at} IS NULL OR {held.invalid_at} > :as_of)")
+        parts += _held_then(wanted, held)
     for name, instant, part, words, told in (
         ("valid_after", wanted.valid_after, f"{known_from} >=", held.start_words, wanted.valid_after_told),
         ("valid_before", wanted.valid_before, f"{known_from} <", None, None),
@@ -259,6 +257,18 @@ def _values_of(wanted: FactFilter, held: _Values) -> tuple[list[str], dict[str, 
         parts.append(f"{_status(wanted, held)} = :status")
         parameters["status"] = wanted.status
     return parts, parameters
+
+
+def _held_then(wanted: FactFilter, held: _Values) -> list[str]:
+    """Conditions on what held at ``as_of``, and on plans for then."""
+    over = f":as_of < {_PLAN_ENDED}" if wanted.asks_open_plans else f"{held.invalid_at} IS NOT NULL"
+    parts = [f"NOT {held.voided}", f"({held.expired_at} IS NULL OR {over})"]
+    if wanted.status is None:
+        parts.append(f"({held.valid_at} IS NULL OR {held.valid_at} <= :as_of)")
+        parts.append(f"({held.invalid_at} IS NULL OR {held.invalid_at} > :as_of)")
+    if wanted.asks_due_plans:
+        parts.append(f"(f.kind <> 'plan' OR ({held.expired_at} IS NULL AND {held.valid_at} IS NOT NULL))")
+    return parts
 
 
 def _open(wanted: FactFilter, held: _Values) -> str:
