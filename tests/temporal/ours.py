@@ -16,7 +16,7 @@ from tests.protocol.support import text
 from tests.temporal.adapter import Adapter, Capability, ChangeAnswer, FactAnswer, ParsedRequest, ReadingAnswer, Refused
 from tests.temporal.scenario import Changes, Episode, Held, Known, Of, Period, Series, Update
 
-from graphiti_pkm.bootstrap import Memory, _assemble, open_memory
+from graphiti_pkm.bootstrap import Memory, _assemble, _brought_together, open_memory
 from graphiti_pkm.server.app import build_server
 from graphiti_pkm.settings.loader import Settings
 from graphiti_pkm.toolkit.services import Services
@@ -57,7 +57,10 @@ class GraphitiPkm(Adapter):
     @asynccontextmanager
     async def _serve(self, zone: str) -> AsyncIterator[Client]:
         settings = Settings(data_dir=self._directory, timezone=zone, **self._database)
-        async with open_memory(settings, now=self._clock) as memory:
+        # Without the background work: it would write at chance instants of a clock that stands still, so that the next
+        # note is recorded later than it should be, and take a graph that ``rebuild`` emptied for one that lost data.
+        async with open_memory(settings, replays=False, now=self._clock) as memory:
+            await _brought_together(memory)
             self._memory = memory
 
             @asynccontextmanager
