@@ -254,16 +254,13 @@ class ClassicWriting:
         new_names = [name for one in planned.resolved for name in one.new_names]
         if planned.episode is None and not changed and not new_names:
             return planned
-        try:
+        with self._books.writing(group_id):
             intent = await self._intent(planned, group_id, moment)
             intent = intent.model_copy(update={"origin": caller.origin()})
             by_uuid = await in_thread(_by_uuid, planned, vectors)
             if vectors and (left := _without_vector(planned, by_uuid)):
                 intent = intent.model_copy(update={"jobs": (*intent.jobs, *left)})
             await self._committer.commit(intent, by_uuid)
-        except BaseException:
-            self._books.forget(group_id)  # the cache may contain names that were not stored
-            raise
         return planned
 
     async def _held(self, group_id: str, moment: Moment, sent: Sent) -> Held:

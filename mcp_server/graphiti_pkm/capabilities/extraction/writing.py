@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from graphiti_pkm.capabilities.extraction.parsing import ReadExtraction, read_extraction
@@ -131,18 +132,13 @@ class ExtractionWriting:
                 return None
             plan, known = await self._plan(given, vectors or {})
             former = await self._former(given)
-            try:
+            with self._books.writing(group_id), suppress(WritePending):  # which keeps the write
                 mentions, jobs = await first_back_links(self._graph, group_id, plan.new_names, known, plan.recorded_at)
                 intent = plan.intent(given.job.uuid, mentions, jobs, await self._origin(given.episode))
                 answer = plan.answer(given.former, former)
                 answer = answer.model_copy(update={"communities_stay": given.job.update_communities})
                 await _confirm(may_write)
                 await self._committer.commit(intent, plan.vectors, answer=answer.model_dump(mode="json"))
-            except WritePending:
-                return answer
-            except BaseException:
-                self._books.forget(group_id)  # the cache may contain names that were not stored
-                raise
         return answer
 
     async def _plan(self, given: FoundInEpisode, vectors: Mapping[str, Vector]) -> tuple[ExtractionPlan, KnownNames]:

@@ -255,7 +255,7 @@ class Writing:
             now = plan.episode.created_at
             if vectors is not None and known.names and missing_vectors(plan, vectors):
                 return None
-            try:
+            with self._books.writing(group_id):
                 added = await addition.records(plan)
                 entities = [one.entity for one in plan.resolved]
                 mentions, jobs = await first_back_links(
@@ -290,9 +290,6 @@ class Writing:
                 await self._committer.commit(intent, plan.vectors, digest, shown)
                 if plan.moved:
                     self._books.forget(group_id)  # the cache adds names only
-            except BaseException:
-                self._books.forget(group_id)  # the cache may contain names that were not stored
-                raise
         return answer
 
     async def _planned(

@@ -280,7 +280,7 @@ class Ingesting:
             plan = await in_thread(_plan, read, document, dict(known.episodes), times, names, vectors)
             job_for = self._persons.account_name(caller)
             intent = plan.added_to(intent)
-            try:
+            with self._books.writing(group):
                 if telling is not None:
                     intent, own = await self._with_decision(intent, telling, caller, read, plan, times, vectors)
                     plan.vectors.update(own)
@@ -288,9 +288,6 @@ class Ingesting:
                     jobs = tuple(extract_job({}, one.uuid, job_for) for one in intent.episodes)
                     intent = intent.model_copy(update={"extractions": jobs})
                 await self._committer.commit(intent, plan.vectors, read.digest)
-            except BaseException:
-                self._books.forget(group)  # the cache may contain names that were not stored
-                raise
         return Ingested(
             read.name,
             "changed" if present else "new",

@@ -1,7 +1,8 @@
 """Caches the names of a group between calls: which entities a text names, and which names are similar."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from typing import TypeAlias
@@ -228,6 +229,15 @@ class NameBooks:
         known = self._groups.get(group_id)
         return known.version if known is not None else None
 
+    @contextmanager
+    def writing(self, group_id: str) -> Iterator[None]:
+        """Drop the cached names of a group if what is done here fails: they may contain some that were not stored."""
+        try:
+            yield
+        except BaseException:
+            self.forget(group_id)
+            raise
+
     def forget(self, group_id: str) -> None:
-        """Drop the cached names of a group after a write that added names failed."""
+        """Drop the cached names of a group; the next call reads them again."""
         self._groups.pop(group_id, None)

@@ -9,6 +9,7 @@ from tests.fakes import FakeGraph
 from graphiti_pkm.core.identity.known_names import KnownNames, NameBooks
 from graphiti_pkm.core.model.queries import NameBook
 from graphiti_pkm.core.model.records import Name
+from graphiti_pkm.errors import WriteFailed
 
 SARAH, TOM = an_entity("Sarah Chen"), an_entity("Tom")
 
@@ -57,7 +58,7 @@ def test_lookalikes_are_distinct_entities_close_ones_first() -> None:
     assert set(known.lookalikes("Sarah")) == {SARAH.uuid, chan.uuid}
 
 
-async def test_a_book_is_read_again_only_when_it_changed_or_was_forgotten() -> None:
+async def test_a_book_is_read_again_only_when_it_changed_or_a_write_failed() -> None:
     graph = FakeGraph()
     await graph.writer.apply(a_write(SARAH, a_name(SARAH)), {})
     books = NameBooks(graph)
@@ -65,8 +66,13 @@ async def test_a_book_is_read_again_only_when_it_changed_or_was_forgotten() -> N
     assert await books.of("t1") is first
     await graph.writer.apply(a_write(TOM, a_name(TOM)), {})
     assert (await books.of("t1")).mentioned("Tom") == {TOM.uuid}
+    first.add(a_name(an_entity("Stored by now")))
+    with books.writing("t1"):
+        pass
+    assert len(await books.of("t1")) == 3
     first.add(a_name(an_entity("Never stored")))
-    books.forget("t1")
+    with pytest.raises(WriteFailed), books.writing("t1"):
+        raise WriteFailed("the graph is away")
     assert len(await books.of("t1")) == 2
 
 
