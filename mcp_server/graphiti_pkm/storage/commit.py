@@ -39,7 +39,7 @@ _NO_ANSWER: Mapping[str, object] = MappingProxyType({})
 
 
 class Committer:
-    """Commits writes to journal and graph; every method but ``changing`` expects the group's lock to be held."""
+    """Commits writes to journal and graph; ``writing`` and ``changing`` take the group's lock, all else expects it."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -57,13 +57,19 @@ class Committer:
         """Called when a write has enqueued extractions."""
 
     @asynccontextmanager
+    async def writing(self, group_id: str) -> AsyncIterator[None]:
+        """Hold the lock of a group, whose earlier writes are finished first. Raises as ``catch_up``."""
+        async with self._context.locks.hold(group_id):
+            await self.catch_up(group_id)
+            yield
+
+    @asynccontextmanager
     async def changing(self, anchor: Anchor) -> AsyncIterator[Entity]:
         """Hold the group of an entity and finish its writes; yields the entity as it is then. Raises NotFound."""
         if anchor.entity is None:
             raise unknown("entity", anchor.asked)
         group = anchor.entity.group_id
-        async with self._context.locks.hold(group):
-            await self.catch_up(group)
+        async with self.writing(group):
             found = await self._graph.records.get_entities([anchor.uuid], [group])
             if not found:
                 raise unknown("entity", anchor.asked)

@@ -204,8 +204,7 @@ class ClassicDeleting:
     async def _delete(self, caller: Caller, group_id: str, find: Find) -> Gone:
         caller.must_write(_NOTHING)
         try:
-            async with self._context.locks.hold(group_id):
-                await self._committer.catch_up(group_id)
+            async with self._committer.writing(group_id):
                 gone = await find()
                 if gone.entities or gone.facts:
                     await self._write(caller, group_id, gone)

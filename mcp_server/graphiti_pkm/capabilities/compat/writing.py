@@ -223,8 +223,7 @@ class ClassicWriting:
         refuse_me(caller, group_id, map(normalise_name, sent.names))
         try:
             vectors = await self._vectors(sent)
-            async with self._context.locks.hold(group_id):
-                await self._committer.catch_up(group_id)
+            async with self._committer.writing(group_id):
                 return await self._store(caller, group_id, sent, vectors)
         except Unavailable as error:
             raise WriteFailed(f"{_NOTHING} Send it again later. {error.message}") from error

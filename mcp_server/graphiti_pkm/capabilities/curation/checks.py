@@ -228,8 +228,7 @@ class Checks(Reader):
             by_entity.setdefault(finding.entity.uuid, []).append(finding)
         if not by_entity:
             return
-        async with self._context.locks.hold(group):
-            await self._committer.catch_up(group)
+        async with self._committer.writing(group):
             there = {one.uuid for one in await self._graph.records.get_entities(list(by_entity), [group])}
             before = await self._stored.qualities(list(by_entity), [group])
             at = await self._committer.time(group, self._context.now())
@@ -269,8 +268,7 @@ class Checks(Reader):
             wanted = EntityFilter(group_ids=(group,))
             page, _ = await self._graph.records.entity_page(wanted, Window(limit=_PAGE, after=after))
             uuids = [one.uuid for one in page]
-            async with self._context.locks.hold(group):
-                await self._committer.catch_up(group)
+            async with self._committer.writing(group):
                 there = [one.uuid for one in await self._graph.records.get_entities(uuids, [group])]
                 before = await self._stored.qualities(there, [group])
                 at = await self._committer.time(group, self._context.now())

@@ -140,8 +140,7 @@ class Merging(Reader):
             report.take(await self._plan(pair.kept, pair.removed))
             token = self._token(caller, pair)
             return self._answer("preview", pair, report, near, token)
-        async with self._context.locks.hold(group):
-            await self._committer.catch_up(group)
+        async with self._committer.writing(group):
             before = pair.shown
             pair = await self._pair(pair.kept.uuid, pair.removed.uuid, group)
             if not is_confirmed(request.confirm, self._token(caller, pair)) or before != pair.shown:

@@ -238,8 +238,7 @@ class Similar(Reader):
         for pair in pairs:
             others.setdefault(pair.one.uuid, []).append(pair.other.uuid)
             others.setdefault(pair.other.uuid, []).append(pair.one.uuid)
-        async with self._context.locks.hold(group):
-            await self._committer.catch_up(group)
+        async with self._committer.writing(group):
             there = {one.uuid for one in await self._graph.records.get_entities(list(others), [group])}
             before = await self._stored.qualities(list(others), [group])
             at = await self._committer.time(group, self._context.now())

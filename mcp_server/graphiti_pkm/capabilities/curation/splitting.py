@@ -62,8 +62,7 @@ class Splitting(Reader):
         if request.confirm is None:
             return self._answer("preview", split, asked.name, confirm=self._token(caller, asked, split))
         made = await embed_by_text(self._context.embedder, [asked.name]) or {}
-        async with self._context.locks.hold(asked.group_id):
-            await self._committer.catch_up(asked.group_id)
+        async with self._committer.writing(asked.group_id):
             split = await self._read(asked)
             if not is_confirmed(request.confirm, self._token(caller, asked, split)):
                 raise _conflict()

@@ -74,8 +74,7 @@ class Unmerging:
         uuid = await resolve_within(self._graph, visible, "entity", request.remove_uuid)
         head = await self._to_undo(uuid, visible)
         vectors = await self._vectors(head)
-        async with self._context.locks.hold(head.group_id):
-            await self._committer.catch_up(head.group_id)
+        async with self._committer.writing(head.group_id):
             head = await self._to_undo(uuid, visible)
             if not head.is_whole and not head.is_undone:
                 await self._merging.go_on(head)
@@ -107,8 +106,7 @@ class Unmerging:
     async def finish_all(self) -> None:
         """Finish what is unfinished now."""
         for head in await self._stored.heads(None, None, _UNFINISHED):
-            async with self._context.locks.hold(head.group_id):
-                await self._committer.catch_up(head.group_id)
+            async with self._committer.writing(head.group_id):
                 left = [
                     one
                     for one in await self._stored.heads(head.removed_uuid, [head.group_id], MOST_MERGES)

@@ -51,8 +51,7 @@ class Clearing:
             for group in sorted(
                 wanted
             ):  # in a fixed order, so that two callers who clear several groups never wait for each other
-                await locks.enter_async_context(self._context.locks.hold(group))
-                await self._committer.catch_up(group)
+                await locks.enter_async_context(self._committer.writing(group))
             sizes = await self._sizes(wanted)
             if not is_confirmed(request.confirm, await self._token(caller, sizes)):
                 raise InvalidInput(

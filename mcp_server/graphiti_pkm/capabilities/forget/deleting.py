@@ -107,8 +107,7 @@ class Deleting:
         whole = await resolve_within(self._graph, visible, "episode", request.uuid)
         group = (await self._episode(whole, visible)).group_id
         vectors = await self._requoted(whole, visible)
-        async with self._context.locks.hold(group):
-            await self._committer.catch_up(group)
+        async with self._committer.writing(group):
             now = await self._committer.time(group)
             episode = await self._episode(whole, visible)  # another caller may have deleted it meanwhile
             facts = await self._graph.facts.episode_facts(whole, visible, _MOST)
@@ -249,8 +248,7 @@ class Deleting:
         visible = await self._writable(caller)
         whole = await resolve_within(self._graph, visible, "fact", request.uuid)
         group = (await self._fact(whole, visible)).group_id
-        async with self._context.locks.hold(group):
-            await self._committer.catch_up(group)
+        async with self._committer.writing(group):
             now = await self._committer.time(group)
             fact = await self._fact(whole, visible)  # another caller may have deleted it meanwhile
             ends = list(dict.fromkeys((fact.source_uuid, fact.target_uuid)))

@@ -102,8 +102,7 @@ class Forgetting:
             plan = await self._plan(what, request.episodes)
             saved = await saved_trace(self._context, caller, plan)
             return await self._preview(caller, what, plan, saved)
-        async with self._context.locks.hold(what[2]):
-            await self._committer.catch_up(what[2])
+        async with self._committer.writing(what[2]):
             plan = await self._plan(what, request.episodes)
             saved = await saved_trace(self._context, caller, plan)
             is_nothing = plan.is_nothing and not saved.lost

@@ -66,8 +66,7 @@ class Retiring:
         if new is not None:
             new = await resolve_within(self._graph, visible, "fact", new)
         group = (await self._fact(whole, visible)).group_id
-        async with self._context.locks.hold(group):
-            await self._committer.catch_up(group)
+        async with self._committer.writing(group):
             fact, events = await self._fact(whole, visible), await self._events(whole, visible)
             now = self._context.now()
             recorded_at = after(await self._committer.time(group, now), events)
@@ -127,8 +126,7 @@ class Retiring:
             group = (await self._fact(whole, visible)).group_id
         except NotFound:
             return await self._restore_entity(caller, request.fact_uuid, visible, reason)
-        async with self._context.locks.hold(group):
-            await self._committer.catch_up(group)
+        async with self._committer.writing(group):
             fact, events = await self._fact(whole, visible), await self._events(whole, visible)
             now = self._context.now()
             recorded_at = after(await self._committer.time(group, now), events)

@@ -93,8 +93,7 @@ class Updating:
         planned = plan_update(asked, await self._found(asked, entity.uuid, entity.group_id))
         vectors = await self._vectors(planned)
         group = entity.group_id
-        async with self._context.locks.hold(group):
-            await self._committer.catch_up(group)
+        async with self._committer.writing(group):
             planned = plan_update(asked, await self._found(asked, entity.uuid, group))
             if planned.is_nothing:
                 return self._answer("It is so already; nothing was changed.", planned.entity, changed=False)
@@ -107,8 +106,7 @@ class Updating:
         group = entity.group_id
         event = to_undo(await self._events(entity))
         vectors = {} if event is None else await self._vectors(_undone(event, entity))
-        async with self._context.locks.hold(group):
-            await self._committer.catch_up(group)
+        async with self._committer.writing(group):
             entity = await self._entity(entity.uuid, [group])
             event = to_undo(await self._events(entity))
             if event is None or event.entity_before is None:

@@ -219,8 +219,7 @@ class Projects(ProjectLookups):
 
     async def _write_record(self, group: str, changed: Callable[[], Awaitable[Project]]) -> bool:
         """The record alone, in a write of its own; False if it is so already."""
-        async with self._context.locks.hold(group):
-            await self._committer.catch_up(group)
+        async with self._committer.writing(group):
             project = await changed()
             (before,) = await self._rows([project.uuid], [group])
             if before.project == project:

@@ -234,8 +234,7 @@ class Writing:
         """Read, plan and commit under the group's lock; None if a vector is missing that can still be made."""
         public, settings = self._groups.name_for(caller, group_id), self._context.settings
         takes_long = is_long(parsed)
-        async with self._context.locks.hold(group_id):
-            await self._committer.catch_up(group_id)
+        async with self._committer.writing(group_id):
             if earlier := await self._earlier(parsed, digest, public):
                 return earlier
             await self._refuse_foreign(parsed)

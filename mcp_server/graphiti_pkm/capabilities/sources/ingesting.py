@@ -245,8 +245,7 @@ class Ingesting:
         self, caller: Caller, read: _Read, group: str, vectors: Mapping[str, Vector], *, is_read: bool
     ) -> Ingested:
         """Raises as ``Committer.commit``."""
-        async with self._context.locks.hold(group):
-            await self._committer.catch_up(group)
+        async with self._committer.writing(group):
             known = await self._known(read, group)
             present, path = known.present, read.file.path
             if known.is_unchanged(path):

@@ -97,8 +97,7 @@ class Migrating:
             raise PermissionDenied("Nothing was done: migrations are for curators.")
         async with contextlib.AsyncExitStack() as locks:
             for group in sorted(groups):
-                await locks.enter_async_context(self._context.locks.hold(group))
-                await self._committer.catch_up(group)
+                await locks.enter_async_context(self._committer.writing(group))
             chosen = await self._chosen(groups[0], wanted)
             copying = Copying(self._context, self._committer, self._stored, groups, caller, writes=wanted.writes)
             verifying = Verifying(self._graph, groups, compares=wanted.writes)

@@ -61,8 +61,7 @@ class Snapshots:
         """
         stored = self._writable(caller, group)
         path = files.snapshot_path(self._data_dir, stored, tag)
-        async with self._context.locks.hold(stored):
-            await self._committer.catch_up(stored)
+        async with self._committer.writing(stored):
             history = await self._history(stored)
             if history.now.size == NOTHING:
                 raise InvalidInput(f"Group {self._groups.public(stored)} holds nothing. No snapshot was written.")
@@ -105,8 +104,7 @@ class Snapshots:
         path = Path(snapshot) if is_path else files.snapshot_path(self._data_dir, stored, snapshot)
         header = await asyncio.to_thread(files.verified, path)
         name, public = header.tag, self._groups.public(stored)
-        async with self._context.locks.hold(stored):
-            await self._committer.catch_up(stored)
+        async with self._committer.writing(stored):
             history = await self._history(stored)
             before = history.now.size
             if not confirm:
@@ -140,8 +138,7 @@ class Snapshots:
         """
         stored = self._writable(caller, group)
         public = self._groups.public(stored)
-        async with self._context.locks.hold(stored):
-            await self._committer.catch_up(stored)
+        async with self._committer.writing(stored):
             history = await self._history(stored, since)
             report = await self._rollback_report(history, since, public)
             if not confirm or not _differs(history):
