@@ -1,6 +1,6 @@
 """Contracts of what librarians say of entities: what is written of it, what is read, what goes."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from tests.builders import (
     GROUP,
@@ -23,8 +23,9 @@ from tests.builders import (
 
 from graphiti_pkm.capabilities.curation.assembly import CURATION
 from graphiti_pkm.core.model.curation import FlaggedFilter, QualityCounts, QualityFilter
+from graphiti_pkm.core.model.quality_checks import SIMILAR
 from graphiti_pkm.core.model.queries import Window
-from graphiti_pkm.core.model.records import Deletions, Forgetting, Origin
+from graphiti_pkm.core.model.records import Deletions, Entity, Forgetting, Origin, Quality
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.core.ports.graph import Graph
 
@@ -96,6 +97,32 @@ async def test_flagged_ones_come_in_pages_the_last_flagged_first_and_only_those_
     assert await flagged_names(graph, group_ids=(OTHER_GROUP,)) == ["Foreign"]
     assert len(await flagged_names(graph, group_ids=(GROUP, OTHER_GROUP))) == 6
     assert sorted(await flagged_names(graph, recorded_until=RECORDED)) == ["E0", "E1"]
+
+
+async def test_of_likely_duplicates_the_list_has_each_pair_once_at_the_last_flagged_of_both(graph: Graph) -> None:
+    first, second, third, odd, late = (an_entity(name) for name in ("First", "Second", "Third", "Odd", "Late"))
+    gone, hour = an_entity("Gone"), timedelta(hours=1)
+
+    def alike(one: Entity, time: datetime, *others: Entity, reason: str = SIMILAR) -> Quality:
+        return a_quality(one, flag_reason=reason, flagged_at=time, similar_to=tuple(other.uuid for other in others))
+
+    flags = [
+        alike(first, RECORDED, second, third),
+        alike(second, RECORDED + hour, first, gone),
+        alike(third, RECORDED + 2 * hour, first),
+        alike(odd, RECORDED, late, reason="Which of both?"),
+        alike(late, RECORDED + 3 * hour, odd),
+    ]
+    await graph.writer.apply(a_write(first, second, third, odd, late, *flags), {})
+    assert await flagged_names(graph) == ["Late", "Third", "Second", "Odd"]
+    by_uuid = [one.name for one in sorted((first, odd), key=lambda one: one.uuid)]
+    assert await flagged_names(graph, recorded_until=RECORDED + hour) == ["Second", *by_uuid]
+    page = await graph.part(CURATION).flagged(wanted(), Window(limit=2))
+    rest = await graph.part(CURATION).flagged(wanted(), Window(limit=2, after=page.keys[-1]))
+    assert [row.entity.name for row in (*page.rows, *rest.rows)] == ["Late", "Third", "Second", "Odd"]
+    assert (page.total, rest.total) == (4, 4)
+    await graph.writer.apply(a_write(a_quality(third, note="Another one.", cleared_at=RECORDED)), {})
+    assert await flagged_names(graph) == ["Late", "Second", *by_uuid]
 
 
 async def test_a_report_counts_entities_flags_confidence_and_who_made_what_is_doubtful(graph: Graph) -> None:

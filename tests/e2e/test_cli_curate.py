@@ -42,12 +42,18 @@ async def test_what_is_found_is_flagged_once_and_shown_in_words_and_as_json(data
         assert lines[0] == "default: 3 entities newly flagged."
         assert "low-confidence: 1 found, 1 new, 0 settled before" in lines
         assert f"  new      {uuids['Grafana'][:8]}  Grafana (confidence 0.2)" in lines
-        assert (await names_flagged(client)).keys() == uuids.keys()
+        assert "duplicates: 1 pair(s) found, 2 entities new, 0 settled before" in lines
+        assert f"  new      {uuids['PostgreSQL'][:8]}  PostgreSQL ({uuids['Postgres SQL'][:8]}  Postgres SQL, " in out
+        listed = await names_flagged(client)
+        assert len(listed) == 2
+        assert listed.keys() < uuids.keys()
         await call(client, "clear_flag", entity_uuid=uuids["Grafana"], note="It is fine.")
         again = await asked("curate", "run", data_dir=data_dir)
         assert (again["done"], again["newly_flagged"]) == (True, 0)
         states = {view["name"]: view["state"] for check in again["checks"] for view in check["entities"]}
-        assert states == {"Grafana": "settled", "PostgreSQL": "flagged", "Postgres SQL": "flagged"}
+        assert states == {"Grafana": "settled", "PostgreSQL": "flagged"}
+        (pair,) = next(check["entities"] for check in again["checks"] if check["check"] == "duplicates")
+        assert {pair["entity_uuid"], pair["other_uuid"]} == {uuids["PostgreSQL"], uuids["Postgres SQL"]}
         assert [check["check"] for check in again["checks"]] == [
             *("orphans", "low-confidence", "stale-plans", "duplicates", "placement"),
         ]

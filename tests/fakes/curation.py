@@ -9,6 +9,7 @@ from tests.fakes.part import FakePart
 from tests.fakes.tables import Tables, falling, iso
 
 from graphiti_pkm.core.model.curation import FlaggedFilter, FlaggedPage, FlaggedRow, QualityCounts, QualityFilter
+from graphiti_pkm.core.model.quality_checks import SIMILAR, is_told_at
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Entity, Forgetting, Quality, WriteIntent
 from graphiti_pkm.core.model.redaction import redacted_quality
@@ -31,6 +32,13 @@ def delete_qualities(db: Tables) -> None:
     db.qualities = {uuid: one for uuid, one in db.qualities.items() if uuid in db.entities}
 
 
+def _is_told(db: Tables, one: Quality, until: datetime | None) -> bool:
+    """Whether all that a flag for likeness says is said at others."""
+    others = [uuid for uuid in one.similar_to if uuid in db.entities]
+    told = [uuid in db.qualities and is_told_at(one, db.qualities[uuid], until) for uuid in others]
+    return one.flag_reason == SIMILAR and bool(told) and all(told)
+
+
 class FakeCuration(FakePart):
     """The port ``GraphCuration``."""
 
@@ -48,6 +56,7 @@ class FakeCuration(FakePart):
             if one.group_id in wanted.group_ids
             and one.flagged_at is not None
             and (until is None or one.flagged_at <= until)
+            and not _is_told(db, one, until)
         ]
         dated.sort(key=lambda pair: (falling(pair[0]), pair[1].uuid))
         after = window.after

@@ -4,6 +4,7 @@ import argparse
 
 from graphiti_pkm.bootstrap import Memory
 from graphiti_pkm.capabilities.curation.capability import CHECKS
+from graphiti_pkm.capabilities.curation.models import FindingView
 from graphiti_pkm.cli.opening import run_on
 from graphiti_pkm.cli.output import complain, show
 from graphiti_pkm.cli.staging import group_of
@@ -19,11 +20,9 @@ def curate(settings: Settings, options: argparse.Namespace) -> int:
         report = await memory.services[CHECKS].run(LOCAL, group, options.check, writes=not options.dry_run)
         lines = [report.message]
         for one in report.checks:
-            lines.append(f"{one.check}: {one.found} found, {one.newly_flagged} new, {one.settled} settled before")
-            lines += [
-                f"  {view.state:<8} {view.entity_uuid[:8]}  {view.name}{f' ({view.detail})' if view.detail else ''}"
-                for view in one.entities
-            ]
+            found, entities = (f"{one.found} pair(s)", " entities") if one.check == "duplicates" else (one.found, "")
+            lines.append(f"{one.check}: {found} found, {one.newly_flagged}{entities} new, {one.settled} settled before")
+            lines += [_line(view) for view in one.entities]
             if one.found > len(one.entities):
                 lines.append(f"  {one.found - len(one.entities)} more")
         show(options, report, "\n".join(lines))
@@ -33,3 +32,8 @@ def curate(settings: Settings, options: argparse.Namespace) -> int:
         return 1 if failed else 0
 
     return run_on(settings, run)
+
+
+def _line(view: FindingView) -> str:
+    other = "" if view.other_uuid is None else f"{view.other_uuid[:8]}  "
+    return f"  {view.state:<8} {view.entity_uuid[:8]}  {view.name}{f' ({other}{view.detail})' if view.detail else ''}"

@@ -3,12 +3,13 @@
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import get_args
 
 from graphiti_pkm.capabilities.curation.merging import BAR
-from graphiti_pkm.capabilities.curation.models import CheckReport, CurateReport, FindingView
+from graphiti_pkm.capabilities.curation.models import CheckReport, CurateReport, FindingView, State
 from graphiti_pkm.capabilities.curation.ports import GraphCuration
 from graphiti_pkm.capabilities.curation.reviews import flag_of, intent_of
-from graphiti_pkm.capabilities.curation.similar import Similar, cosine, text_of, vectors_of
+from graphiti_pkm.capabilities.curation.similar import Pair, Similar, cosine, text_of, vectors_of
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.resolution import PERSON_LABEL
 from graphiti_pkm.core.identity.groups import Groups
@@ -38,6 +39,7 @@ _CLOSE = 0.45
 """From here on there is something in the group that an entity would fit to. Without it, no place is a wrong one."""
 _PAGE = 200
 _SHOWN = 100
+_STATES: tuple[State, ...] = get_args(State)
 _NAME = 200
 
 
@@ -48,6 +50,8 @@ class _Finding:
     """What the report shows beside the name."""
     found_with: str | None = None
     """The other entity, or the plan."""
+    pair: Pair | None = None
+    """Of duplicates; both have a finding, one after the other."""
 
 
 @dataclass
@@ -66,9 +70,25 @@ class _Tally:
     """What one check has found so far."""
 
     entities: set[str] = field(default_factory=set)
+    pairs: set[tuple[str, str]] = field(default_factory=set)
     new: int = 0
     settled: int = 0
     shown: list[FindingView] = field(default_factory=list)
+
+    def take(self, pair: Pair, states: Mapping[str, State]) -> None:
+        """A pair once, however often its ends are found; ``states``: of entities that are still there."""
+        if pair.key in self.pairs or not {pair.one.uuid, pair.other.uuid} <= states.keys():
+            return
+        self.pairs.add(pair.key)
+        state = min((states[pair.one.uuid], states[pair.other.uuid]), key=_STATES.index)
+        self.show(pair.one, f"{clipped(pair.other.name, _NAME)}, {pair.similarity:.3f}", state, pair.other.uuid)
+
+    def show(self, entity: Entity, detail: str, state: State, other_uuid: str | None = None) -> None:
+        if len(self.shown) < _SHOWN:
+            name = clipped(entity.name, _NAME)
+            self.shown.append(
+                FindingView(entity_uuid=entity.uuid, name=name, detail=detail, state=state, other_uuid=other_uuid)
+            )
 
 
 class Checks(Reader):
@@ -127,7 +147,7 @@ class Checks(Reader):
         return CheckReport(
             check=check,
             reason=REASONS[check],
-            found=len(tally.entities),
+            found=len(tally.pairs) if check == "duplicates" else len(tally.entities),
             newly_flagged=tally.new,
             settled=tally.settled,
             entities=tuple(tally.shown),
@@ -180,7 +200,7 @@ class Checks(Reader):
     async def _duplicates(self, group: str) -> AsyncIterator[list[_Finding]]:
         async for pairs in self._similar.of_group(group, BAR):
             yield [
-                _Finding(one, f"{clipped(other.name, _NAME)}, {pair.similarity:.3f}", other.uuid)
+                _Finding(one, found_with=other.uuid, pair=pair)
                 for pair in pairs
                 for one, other in ((pair.one, pair.other), (pair.other, pair.one))
             ]
@@ -232,7 +252,7 @@ class Checks(Reader):
             there = {one.uuid for one in await self._graph.records.get_entities(list(by_entity), [group])}
             before = await self._stored.qualities(list(by_entity), [group])
             at = await self._committer.time(group, self._context.now())
-            changed = list[Quality]()
+            changed, states = list[Quality](), dict[str, State]()
             for uuid, found in by_entity.items():
                 if uuid not in there:
                     continue
@@ -240,7 +260,8 @@ class Checks(Reader):
                 others = tuple(dict.fromkeys(one.found_with for one in found if one.found_with is not None))
                 is_flagged = held.is_flagged or uuid in work.flagged
                 settled = uuid not in work.flagged and is_settled(held, check, others)
-                if not (is_flagged or settled):
+                states[uuid] = "flagged" if is_flagged else "settled" if settled else "new"
+                if states[uuid] == "new":
                     work.flagged.add(uuid)
                     tally.new += 1
                     flagged = held.model_copy(update=flag_of(REASONS[check], caller, at))
@@ -248,16 +269,11 @@ class Checks(Reader):
                 if uuid not in tally.entities:
                     tally.entities.add(uuid)
                     tally.settled += settled
-                    if len(tally.shown) < _SHOWN:
-                        state = "flagged" if is_flagged else "settled" if settled else "new"
-                        tally.shown.append(
-                            FindingView(
-                                entity_uuid=uuid,
-                                name=clipped(found[0].entity.name, _NAME),
-                                detail="; ".join(one.detail for one in found if one.detail),
-                                state=state,
-                            )
-                        )
+                    if check != "duplicates":
+                        detail = "; ".join(one.detail for one in found if one.detail)
+                        tally.show(found[0].entity, detail, states[uuid])
+            for pair in (one.pair for one in findings if one.pair is not None):
+                tally.take(pair, states)
             if changed and work.writes:
                 await self._committer.commit(intent_of(changed, group, at), {})
 

@@ -1,6 +1,6 @@
 """What the tools of curation answer."""
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from graphiti_pkm.core.model.answers import Answer, Attention, Page, Scope
 from graphiti_pkm.core.model.quality_checks import Check
@@ -129,6 +129,9 @@ class SimilarResponse(Answer):
     group_id: str
 
 
+State: TypeAlias = Literal["new", "flagged", "settled"]
+
+
 class FindingView(Record):
     """An entity that a check found."""
 
@@ -136,8 +139,11 @@ class FindingView(Record):
     name: str
     detail: str
     """What it is like, linked to, planned for or rated; empty for an orphan."""
-    state: Literal["new", "flagged", "settled"]
-    """Flagged by this run, before it, or once and cleared by somebody, which is left so."""
+    state: State
+    """Flagged by this run, before it, or once and cleared by somebody, which is left so; of a pair the first of these
+    that one of both is."""
+    other_uuid: str | None = None
+    """The other one of a pair, which stands here alone."""
 
 
 class CheckReport(Record):
@@ -146,11 +152,13 @@ class CheckReport(Record):
     check: Check
     reason: str
     found: int
+    """Entities; of duplicates, pairs."""
     newly_flagged: int
+    """Entities."""
     settled: int
-    """Of those that were flagged for the same before, how many somebody has cleared."""
+    """Entities that were flagged for the same before, and that somebody has cleared."""
     entities: tuple[FindingView, ...]
-    """At most 100."""
+    """At most 100, of duplicates one of each pair."""
     failed: str | None = None
     """Why the check could not look at everything."""
 

@@ -13,6 +13,7 @@ from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.change_kinds import ReviewChange
 from graphiti_pkm.core.model.curation import FlaggedFilter
+from graphiti_pkm.core.model.quality_checks import is_told_at
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Entity, FactChange, Origin, Quality, WriteIntent, WriteKind
 from graphiti_pkm.core.model.request_checks import check_text
@@ -106,15 +107,20 @@ class Reviews(Said):
         )
 
     async def list_flagged(self, caller: Caller, request: ListFlagged) -> FlaggedResponse:
-        """Flagged entities, the last flagged first."""
+        """Flagged entities, the last flagged first; of likely duplicates each pair stands at the first of both only."""
         groups = self._groups.searched(caller, request.group_ids)
         start = self._start(caller, request, request.cursor, group_ids=groups)
         wanted = FlaggedFilter(group_ids=groups, recorded_until=start.recorded_until)
         page = await self._stored.flagged(wanted, Window(limit=request.limit + 1, after=start.after))
         rows = page.rows[: request.limit]
-        others = await self._names([uuid for row in rows for uuid in row.quality.similar_to], groups)
+        alike = sorted({uuid for row in rows for uuid in row.quality.similar_to})
+        others = await self._names(alike, groups)
+        held = await self._stored.qualities(alike, groups) if alike else {}
         made = await self._graph.records.origins("entity", [row.entity.uuid for row in rows], groups)
-        views = [self._view(row.entity, row.quality, others, made.get(row.entity.uuid)) for row in rows]
+        views = [
+            self._view(row.entity, _untold(row.quality, held, wanted.recorded_until), others, made.get(row.entity.uuid))
+            for row in rows
+        ]
         kept = fit(item_sizes(views, groups), budget((FLAGGED, request.limit)))
         more = kept < len(page.rows)
         return FlaggedResponse(
@@ -164,6 +170,12 @@ class Reviews(Said):
             confidence_by=quality.confidence_by,
             group_id=self._groups.public(entity.group_id),
         )
+
+
+def _untold(one: Quality, held: Mapping[str, Quality], until: datetime | None) -> Quality:
+    """Without entities at which the list says already that it may be the same; ``held``: what is said of these."""
+    left = (uuid for uuid in one.similar_to if uuid not in held or not is_told_at(one, held[uuid], until))
+    return one.model_copy(update={"similar_to": tuple(left)})
 
 
 def flag_of(reason: str, caller: Caller, at: datetime) -> dict[str, object]:

@@ -73,8 +73,8 @@ async def clear_flag(call: Call, request: ClearFlag) -> QualityResponse:
 async def list_flagged(call: Call, request: ListFlagged) -> FlaggedResponse:
     """List all entities that are flagged for review, the last flagged first, with reason, time and who flagged them.
 
-    Use to work through what waits; to find entities that nobody flagged use search_nodes instead. clear_flag takes one
-    off the list.
+    Use to work through what waits; to find entities that nobody flagged use search_nodes instead. Likely duplicates
+    stand once a pair, the other one in similar_to. clear_flag takes one off the list.
     """
     return await call.services[REVIEWS].list_flagged(call.caller, request)
 

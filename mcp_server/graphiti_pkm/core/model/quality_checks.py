@@ -1,6 +1,7 @@
 """The checks that ``curate run`` knows, some of which an entity has to pass before it is promoted."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Literal, TypeAlias, get_args
 
 from graphiti_pkm.core.model.records import Quality
@@ -35,3 +36,15 @@ def with_findings(held: Quality, check: Check, others: Sequence[str] = ()) -> Qu
             "similar_to": tuple(others) if check == "duplicates" else (),
         }
     )
+
+
+def is_told_at(one: Quality, other: Quality, until: datetime | None = None) -> bool:
+    """Whether a list of flagged entities, the last flagged first, tells that both may be one at the other already.
+
+    ``until``: only flags that were set until then are in the list.
+    """
+    if one.flagged_at is None or other.flagged_at is None or (until is not None and other.flagged_at > until):
+        return False
+    if other.uuid not in one.similar_to or one.uuid not in other.similar_to:
+        return False
+    return other.flagged_at > one.flagged_at or (other.flagged_at == one.flagged_at and other.uuid < one.uuid)

@@ -147,15 +147,24 @@ async def test_a_pair_is_flagged_with_each_other_and_once_cleared_only_with_a_th
     world = CurationWorld()
     await two_alike(world, "Postgres DB", "The Postgres DB")
     report = await world.check("duplicates")
-    assert found(report, "duplicates") == {"Postgres DB": "new", "The Postgres DB": "new"}
-    listed = {one.name: one for one in (await world.flagged()).flagged}
-    assert [text.split(" (")[0] for text in listed["Postgres DB"].similar_to or ()] == ["The Postgres DB"]
+    (pair,) = of(report, "duplicates").entities
+    assert {pair.entity_uuid, pair.other_uuid} == {
+        world.entity(name).uuid for name in ("Postgres DB", "The Postgres DB")
+    }
+    assert (pair.name, pair.state, of(report, "duplicates").found) == ("Postgres DB", "new", 1)
+    assert (pair.detail, of(report, "duplicates").newly_flagged) == ("The Postgres DB, 0.960", 2)
+    (listed,) = (await world.flagged()).flagged
+    names = {listed.name, *(text.split(" (")[0] for text in listed.similar_to or ())}
+    assert names == {"Postgres DB", "The Postgres DB"}
     assert (await world.check("duplicates")).newly_flagged == 0
     await world.clear("Postgres DB")
-    assert found(await world.check("duplicates"), "duplicates")["Postgres DB"] == "settled"
+    assert (await world.check("duplicates")).newly_flagged == 0
+    await world.clear("The Postgres DB")
+    assert found(await world.check("duplicates"), "duplicates") == {"Postgres DB": "settled"}
     await two_alike(world, "A Postgres DB")
     third = await world.check("duplicates")
-    assert found(third, "duplicates")["Postgres DB"] == "new"
+    assert third.newly_flagged == 3
+    assert [one.state for one in of(third, "duplicates").entities] == ["new"] * 3
 
 
 class ByTopic(FakeEmbedder):

@@ -1,6 +1,7 @@
 """Flags and confidence: a record beside an entity, in a write of its own."""
 
 import math
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -160,6 +161,30 @@ async def test_flagged_ones_come_in_pages_that_neither_repeat_nor_hide() -> None
     first = (await world.flagged(limit=2)).next_cursor
     with pytest.raises(InvalidCursor):
         await world.flagged(group_ids=["other"], cursor=first)
+
+
+async def test_of_likely_duplicates_each_pair_is_listed_once_with_both_uuids_on_any_page() -> None:
+    world = CurationWorld()
+    names = ("A Postgres DB", "Postgres DB", "The Postgres DB")
+    for name in names:
+        world.clock.advance(seconds=1)
+        await world.tell(f"{name} came.", entities=[{"name": name, "type": "Tool", "summary": "Keeps rows."}])
+    assert len((await world.flag_similar(threshold=0.5)).pairs) == 3
+    uuids = {name: world.entity(name).uuid for name in names}
+    seen, cursor = list[frozenset[str]](), None
+    while True:
+        page = await world.flagged(limit=1, cursor=cursor)
+        assert page.total == 2  # of three that are alike, the last is said at the other two
+        (one,) = page.flagged
+        seen += [frozenset((one.entity_uuid[:8], text[-9:-1])) for text in one.similar_to or ()]
+        if (cursor := page.next_cursor) is None:
+            break
+    assert sorted(map(sorted, seen)) == sorted(
+        sorted((uuids[one][:8], uuids[other][:8])) for one, other in combinations(names, 2)
+    )
+    first = (await world.flagged(limit=1)).flagged[0]
+    await world.clear(first.name)  # what it told is told by the others again
+    assert {one.name for one in (await world.flagged()).flagged} == {*names} - {first.name}
 
 
 async def test_me_may_be_flagged_by_that_name() -> None:

@@ -47,10 +47,11 @@ async def test_a_pair_above_the_threshold_is_flagged_once_with_its_similarity() 
     assert (answer.examined, answer.entities_total, answer.newly_flagged, answer.next_cursor) == (4, 4, 2, None)
     (write,) = world.curated
     assert len(write.qualities) == 2
-    listed = (await world.flagged()).flagged
-    assert {one.name: one.reason for one in listed} == {"Postgres DB": SIMILAR, "The Postgres DB": SIMILAR}
-    other = world.entity("The Postgres DB").uuid[:8]
-    assert [one.similar_to for one in listed if one.name == "Postgres DB"] == [[f"The Postgres DB ({other})"]]
+    (listed,) = (await world.flagged()).flagged  # the pair once, with both
+    uuids = {name: world.entity(name).uuid for name in ("Postgres DB", "The Postgres DB")}
+    (other,) = uuids.keys() - {listed.name}
+    assert (listed.entity_uuid, listed.reason) == (uuids[listed.name], SIMILAR)
+    assert listed.similar_to == [f"{other} ({uuids[other][:8]})"]
 
 
 async def test_a_second_run_writes_nothing_and_changes_no_entity() -> None:
@@ -105,7 +106,7 @@ async def test_an_earlier_flag_keeps_its_reason_and_gets_the_other_entity() -> N
     assert answer.newly_flagged == 1
     listed = {one.name: one for one in (await world.flagged()).flagged}
     assert listed["Postgres DB"].reason == "Which version?"
-    assert listed["Postgres DB"].similar_to
+    assert listed["The Postgres DB"].similar_to  # flagged last, so the pair stands there
     cleared = await world.clear("Postgres DB")
     assert cleared.similar_to is None
 

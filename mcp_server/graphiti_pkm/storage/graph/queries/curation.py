@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from graphiti_pkm.core.model.curation import FlaggedFilter, QualityFilter
+from graphiti_pkm.core.model.quality_checks import SIMILAR
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Quality
 from graphiti_pkm.storage.graph.queries.parts import ENTITY_COLUMNS, LATEST, keys_after
@@ -11,6 +12,13 @@ from graphiti_pkm.storage.graph.queries.projects import named
 from graphiti_pkm.storage.graph.queries.values import Query
 
 _QUALITY = "q {" + ", ".join(f".{field}" for field in Quality.model_fields) + "} AS quality"
+
+_TOLD_AT = """MATCH (p:QualityRecord {uuid: s}) WHERE p.flagged_at <= $until AND q.uuid IN p.similar_to
+  AND (p.flagged_at > q.flagged_at OR (p.flagged_at = q.flagged_at AND p.uuid < q.uuid))"""
+_IS_TOLD = f"""(coalesce(q.flag_reason, '') = $similar
+  AND any(s IN q.similar_to WHERE EXISTS {{ {_TOLD_AT} }})
+  AND all(s IN q.similar_to WHERE EXISTS {{ {_TOLD_AT} }} OR NOT EXISTS {{ MATCH (:Entity {{uuid: s}}) }}))"""
+"""Whether all that a flag for likeness says is said at others, as ``is_told_at`` has it."""
 
 
 def qualities(entity_uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
@@ -25,8 +33,12 @@ def qualities(entity_uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
 
 def flagged(wanted: FlaggedFilter, window: Window) -> tuple[Query, Query]:
     """A page, and the total."""
-    matched = "MATCH (q:QualityRecord) WHERE q.group_id IN $groups AND q.flagged_at <= $until"
-    values: dict[str, object] = {"groups": wanted.group_ids, "until": wanted.recorded_until or LATEST}
+    matched = f"MATCH (q:QualityRecord) WHERE q.group_id IN $groups AND q.flagged_at <= $until AND NOT {_IS_TOLD}"
+    values: dict[str, object] = {
+        "groups": wanted.group_ids,
+        "until": wanted.recorded_until or LATEST,
+        "similar": SIMILAR,
+    }
     after = ""
     if window.after is not None:
         after = "AND (q.flagged_at < $c0 OR (q.flagged_at = $c0 AND q.uuid > $c1))"

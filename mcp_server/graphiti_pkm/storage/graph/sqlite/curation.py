@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from graphiti_pkm.core.model.curation import FlaggedFilter, FlaggedPage, FlaggedRow, QualityCounts, QualityFilter
+from graphiti_pkm.core.model.quality_checks import SIMILAR
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Entity, Quality
 from graphiti_pkm.storage.graph.sqlite.part import SqlitePart
@@ -27,6 +28,15 @@ _ALONE = f"""NOT EXISTS (SELECT 1 FROM mention m WHERE m.entity_uuid = n.uuid)
   AND NOT EXISTS (SELECT 1 FROM instance i WHERE i.entity_uuid = n.uuid)
   AND NOT EXISTS (SELECT 1 FROM project p WHERE p.uuid = n.uuid) AND {named("n.uuid")}"""
 _ENTITY = "n.name, n.label, n.summary, n.summary_by_model, n.created_at, n.attributes"
+
+_TOLD_AT = """SELECT 1 FROM quality p WHERE p.uuid = s.value AND p.flagged_at <= :until
+  AND EXISTS (SELECT 1 FROM json_each(p.similar_to) x WHERE x.value = q.uuid)
+  AND (p.flagged_at > q.flagged_at OR (p.flagged_at = q.flagged_at AND p.uuid < q.uuid))"""
+_IS_TOLD = f"""(q.flag_reason = :similar
+  AND EXISTS (SELECT 1 FROM json_each(q.similar_to) s WHERE EXISTS ({_TOLD_AT}))
+  AND NOT EXISTS (SELECT 1 FROM json_each(q.similar_to) s JOIN entity e ON e.uuid = s.value
+    WHERE NOT EXISTS ({_TOLD_AT})))"""
+"""Whether all that a flag for likeness says is said at others, as ``is_told_at`` has it."""
 
 
 class SqliteCuration(SqlitePart):
@@ -82,10 +92,11 @@ def _qualities(db: sqlite3.Connection, entity_uuids: Sequence[str], group_ids: S
 
 
 def _flagged(db: sqlite3.Connection, wanted: FlaggedFilter, window: Window) -> FlaggedPage:
-    where = f"q.group_id {IN_GROUPS} AND q.flagged_at IS NOT NULL AND q.flagged_at <= :until"
+    where = f"q.group_id {IN_GROUPS} AND q.flagged_at IS NOT NULL AND q.flagged_at <= :until AND NOT {_IS_TOLD}"
     parameters: dict[str, object] = {
         "groups": as_list(wanted.group_ids),
         "until": DUSK if wanted.recorded_until is None else micros(wanted.recorded_until),
+        "similar": SIMILAR,
         "limit": window.limit,
     }
     (total,) = db.execute(f"SELECT count(*) FROM quality q WHERE {where}", parameters).fetchone()
