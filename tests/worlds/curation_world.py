@@ -55,7 +55,13 @@ class CurationWorld(WritingWorld):
         self.similar = Similar(self.context, groups, stored, committer)
         self.checks = Checks(self.context, groups, stored, committer, self.similar)
         merges = self.graph.part(MERGING)
-        self.merging = Merging(self.context, groups, stored, merges, committer, at_once)
+        self.rests: list[float] = []
+        """Seconds that merges rested for between their writes."""
+
+        async def rest(seconds: float) -> None:
+            self.rests.append(seconds)
+
+        self.merging = Merging(self.context, groups, stored, merges, committer, at_once, rest)
         self.unmerging = Unmerging(self.context, groups, stored, merges, committer, self.merging)
         self.splitting = Splitting(self.context, groups, merges, committer)
 

@@ -1,10 +1,12 @@
 """``merge_entities``: two entities become one, in bounded writes."""
 
+import asyncio
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from time import perf_counter
 from uuid import uuid4
 
 from graphiti_pkm.capabilities.curation import merge_plan
@@ -47,9 +49,11 @@ _log = logging.getLogger(__name__)
 
 BAR = 0.85
 """Similarity that a pair has to exceed."""
-AT_ONCE = 500
+AT_ONCE = 100
 """Records of each kind in one write: other groups wait for it."""
-_MOST_LIKE = 4 * AT_ONCE
+_MOST_LIKE = 2_000
+_REST, _LONGEST_REST = 2.0, 0.05
+"""After each write but the last others have so many times as long as it took to themselves, at most so many seconds."""
 _MOST_PINNING = 1_000
 """Projects that a removed entity is pinned to."""
 _MOST_EMBEDDED = 1_000
@@ -108,13 +112,15 @@ class Merging(Reader):
         stored: GraphMerging,
         committer: Committer,
         at_once: int = AT_ONCE,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """``at_once``: records of a kind in one write."""
+        """``at_once``: records of a kind in one write; ``sleep``: how it rests between two, in seconds."""
         super().__init__(context, groups)
         self._reviews = reviews
         self._stored = stored
         self._committer = committer
         self._at_once = at_once
+        self._sleep = sleep
 
     async def merge_entities(self, caller: Caller, request: MergeEntities) -> MergeResponse:
         """A preview with a token; with the token of exactly that preview, they are merged.
@@ -366,6 +372,7 @@ class Merging(Reader):
     async def _parts(self, kept: Entity, removed: Entity, intent: WriteIntent, report: _Report) -> None:
         """One write after another; the first one is given and also has what belongs to no part."""
         while (merge := intent.merge) is not None:
+            began = perf_counter()
             batch = await self._batch(kept, removed)
             part = await in_thread(merge_plan.plan_part, kept, removed, batch, self._context.now())
             report.take(part)
@@ -384,6 +391,7 @@ class Merging(Reader):
             )
             if batch.is_last:
                 return
+            await self.rest(began)
             bare = Merge(
                 uuid=merge.uuid,
                 place=merge.place + 1,
@@ -400,6 +408,10 @@ class Merging(Reader):
                 recorded_at=await self._committer.time(kept.group_id, self._context.now()),
                 merge=bare,
             )
+
+    async def rest(self, began: float) -> None:
+        """Leave the database, the disk and the interpreter to other groups, after a write that began then."""
+        await self._sleep(min(_REST * (perf_counter() - began), _LONGEST_REST))
 
     # Answers
 

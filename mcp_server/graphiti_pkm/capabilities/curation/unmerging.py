@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Sequence
+from time import perf_counter
 from uuid import uuid4
 
 from graphiti_pkm.capabilities.curation import merge_plan
@@ -153,6 +154,7 @@ class Unmerging:
         """All parts, the last first; returns how many facts and mentions went back."""
         facts = mentions = 0
         for place in reversed(range(head.parts)):
+            began = perf_counter()
             part = await self._stored.part(head.uuid, place)
             if part is None:
                 continue
@@ -166,6 +168,8 @@ class Unmerging:
             await self._committer.commit(intent.model_copy(update={"jobs": jobs}), own)
             facts += len({*part.moved.sources, *part.moved.targets, *part.facts})
             mentions += len(part.moved.mentions) + len(part.mentions)
+            if place:
+                await self._merging.rest(began)
         return facts, mentions
 
     async def _undoing(self, head: MergeHead, part: Merge) -> WriteIntent:

@@ -420,3 +420,21 @@ async def test_a_hub_is_merged_in_writes_that_are_all_bounded() -> None:
     assert max(sizes) == 4
     assert sum(sizes) == 12
     assert [one.is_last for one in merges if one] == [False] * (len(merges) - 1) + [True]
+
+
+async def test_a_merge_and_its_undoing_leave_others_a_while_after_each_write_but_the_last() -> None:
+    world = CurationWorld(at_once=4)
+    await two(world)
+    removed = world.entity(REMOVED).uuid
+    await world.merged(KEPT, REMOVED)
+    assert world.rests == []  # a merge of one write keeps nobody waiting
+    await world.unmerge(removed)
+    facts = [{"source": REMOVED, "relation": "USES", "target": f"part {number}"} for number in range(10)]
+    await world.tell(f"{REMOVED} has parts.", *facts)
+    await world.merged(KEPT, REMOVED)
+    merges = [row for row in world.journal.table.values() if row.intent.kind is WriteKind.MERGE]
+    rests = len(merges) - 2  # of the merge before, and the last of this one
+    assert len(world.rests) == rests == 2
+    await world.unmerge(removed)
+    assert len(world.rests) == 2 * rests
+    assert all(0 < seconds <= 0.05 for seconds in world.rests)  # a hub of 10,000 facts rests for 5 seconds at most
