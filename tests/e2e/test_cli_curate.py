@@ -1,11 +1,13 @@
 """``curate run`` as a shell sees it, beside a running server."""
 
+import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp.client import Client
-from tests.e2e.support import call, over_stdio
+from tests.e2e.support import call, over_stdio, run
 from tests.e2e.test_cli_staging import asked, command
 
 
@@ -48,7 +50,8 @@ async def test_what_is_found_is_flagged_once_and_shown_in_words_and_as_json(data
         assert len(listed) == 2
         assert listed.keys() < uuids.keys()
         await call(client, "clear_flag", entity_uuid=uuids["Grafana"], note="It is fine.")
-        again = await asked("curate", "run", data_dir=data_dir)
+        run_again = await asyncio.to_thread(run, "curate", "run", "--json", data_dir=data_dir, tier="librarian")
+        again = json.loads(run_again.stdout)
         assert (again["done"], again["newly_flagged"]) == (True, 0)
         states = {view["name"]: view["state"] for check in again["checks"] for view in check["entities"]}
         assert states == {"Grafana": "settled", "PostgreSQL": "flagged"}

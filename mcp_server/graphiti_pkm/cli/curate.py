@@ -5,19 +5,19 @@ import argparse
 from graphiti_pkm.bootstrap import Memory
 from graphiti_pkm.capabilities.curation.capability import CHECKS
 from graphiti_pkm.capabilities.curation.models import FindingView
-from graphiti_pkm.cli.opening import run_on
+from graphiti_pkm.cli.opening import local_user, run_on
 from graphiti_pkm.cli.output import complain, show
 from graphiti_pkm.cli.staging import group_of
-from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.settings.loader import Settings
 
 
 def curate(settings: Settings, options: argparse.Namespace) -> int:
     """Flag what the checks find; returns 1 if one could not look at everything."""
+    user = local_user(settings, "curate run", "librarian")
     group = group_of(settings, options)
 
     async def run(memory: Memory) -> int:
-        report = await memory.services[CHECKS].run(LOCAL, group, options.check, writes=not options.dry_run)
+        report = await memory.services[CHECKS].run(user, group, options.check, writes=not options.dry_run)
         lines = [report.message]
         for one in report.checks:
             found, entities = (f"{one.found} pair(s)", " entities") if one.check == "duplicates" else (one.found, "")

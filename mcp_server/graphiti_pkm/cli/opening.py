@@ -6,7 +6,24 @@ from contextlib import AbstractAsyncContextManager
 
 from graphiti_pkm.bootstrap import Memory, open_memory
 from graphiti_pkm.cli.directories import require_memory
+from graphiti_pkm.core.model.access import Caller, Tier, local_caller
+from graphiti_pkm.errors import PermissionDenied
 from graphiti_pkm.settings.loader import Settings
+
+
+def local_user(settings: Settings, command: str, needs: Tier) -> Caller:
+    """Who reads or changes what is remembered with a command: the local user, as over stdio.
+
+    Raises:
+        PermissionDenied: the setting ``tier`` is too low; nothing was opened.
+    """
+    caller = local_caller(settings.tier, read_only=False)
+    if not caller.may(needs):
+        raise PermissionDenied(
+            f"PERMISSION_DENIED: {command} needs tier {needs} or above, and the setting tier is {settings.tier}. "
+            "Nothing was changed."
+        )
+    return caller
 
 
 def open_without_model(settings: Settings) -> AbstractAsyncContextManager[Memory]:

@@ -8,10 +8,10 @@ from graphiti_pkm.bootstrap import Memory, open_memory
 from graphiti_pkm.capabilities.extraction.capability import EXTRACTING
 from graphiti_pkm.capabilities.extraction.reextracting import Choice, Reextracting
 from graphiti_pkm.cli.directories import require_memory
-from graphiti_pkm.cli.opening import open_without_model
+from graphiti_pkm.cli.opening import local_user, open_without_model
 from graphiti_pkm.cli.output import complain, say, say_json
 from graphiti_pkm.core.identity.groups import Groups
-from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.times import parse_instant
 from graphiti_pkm.core.ports.extraction import ExtractionRecord
 from graphiti_pkm.core.waiting import wait_for_any
@@ -25,23 +25,24 @@ _ENDED = frozenset({"done", "failed", "cancelled"})
 
 def reextract(settings: Settings, options: argparse.Namespace) -> int:
     """Queue episodes, or only estimate the cost; with ``wait``, read them."""
+    user = local_user(settings, "reextract", "reader" if options.dry_run else "contributor")
     require_memory(settings)
     if options.wait and not options.dry_run and not settings.llm_model:
         raise ConfigurationError(
             "No model is configured: set llm_model, or omit --wait and let a server with a model read them."
         )
-    return asyncio.run(_reextract(settings, options))
+    return asyncio.run(_reextract(user, settings, options))
 
 
-async def _reextract(settings: Settings, options: argparse.Namespace) -> int:
+async def _reextract(user: Caller, settings: Settings, options: argparse.Namespace) -> int:
     is_worker = options.wait and not options.dry_run
     async with open_memory(settings) if is_worker else open_without_model(settings) as memory:
         service = Reextracting(memory.context, Groups(memory.context.graph, settings), memory.journal.extractions)
         if options.episode is not None:
-            choice = await service.one(LOCAL, options.episode)
+            choice = await service.one(user, options.episode)
         else:
             start = parse_instant(options.since, settings.zone, "--since")
-            choice = await service.since(LOCAL, start, options.group)
+            choice = await service.since(user, start, options.group)
         if options.dry_run:
             _print_estimate(choice, settings, as_json=options.json)
             return 0

@@ -1,6 +1,6 @@
 """``snapshot``, ``rollback``, ``migrate``, ``promote``, ``stats``, ``diff``, ``search``: groups beside the main one.
 
-They run as the local user, and read staging and archives because they are named.
+They run as the local user, who may what ``tier`` says, and read staging and archives because they are named.
 """
 
 import argparse
@@ -12,9 +12,8 @@ from graphiti_pkm.capabilities.search.tools import SEARCHING
 from graphiti_pkm.capabilities.staging.migrating import Migration
 from graphiti_pkm.capabilities.staging.models import NotCopied, Side, StateReport
 from graphiti_pkm.capabilities.staging.tools import COMPARING, MIGRATING, SNAPSHOTS
-from graphiti_pkm.cli.opening import run_on
+from graphiti_pkm.cli.opening import local_user, run_on
 from graphiti_pkm.cli.output import say, show
-from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.targets import group_of_target
 from graphiti_pkm.core.model.times import parse_instant
 from graphiti_pkm.core.reading.views import size_in_words
@@ -33,20 +32,21 @@ def group_of(settings: Settings, options: argparse.Namespace) -> str:
 
 def snapshot(settings: Settings, options: argparse.Namespace) -> int:
     """Write, list or remove snapshots."""
+    user = local_user(settings, "snapshot", "reader" if options.tag is None and options.remove is None else "curator")
     group = group_of(settings, options)
 
     async def run(memory: Memory) -> int:
         service = memory.services[SNAPSHOTS]
         if options.remove is not None:
-            done = await service.remove(LOCAL, group, options.remove, confirm=options.confirm)
+            done = await service.remove(user, group, options.remove, confirm=options.confirm)
             text = f"Removed snapshot {options.remove}." if done else "Nothing was removed; --confirm removes it."
             show(options, {"tag": options.remove, "done": done}, text)
         elif options.tag is not None:
-            made = await service.take(LOCAL, group, options.tag)
+            made = await service.take(user, group, options.tag)
             text = f"Snapshot {made.tag} of {made.group}: {size_in_words(made.size)}, {made.writes} writes, "
             show(options, made, f"{text}{made.bytes / _MEGABYTE:.1f} MB.")
         else:
-            found = await service.listed(LOCAL, group)
+            found = await service.listed(user, group)
             lines = [f"{one.tag}  {one.taken_at}  {size_in_words(one.size)}" for one in found.snapshots]
             lines += [f"{tag}  damaged, or of another version" for tag in found.unreadable]
             show(options, found, "\n".join(lines) or f"No snapshots of {group}.")
@@ -59,22 +59,24 @@ def restore_snapshot(settings: Settings, options: argparse.Namespace) -> int:
     """Give a group the state of a snapshot."""
     if options.file is not None or options.replace:
         raise InvalidSettings("restore takes a FILE, with or without --replace, or --snapshot, not both.")
+    user = local_user(settings, "restore --snapshot", "curator")
     group = group_of(settings, options)
 
     async def run(memory: Memory) -> int:
         service = memory.services[SNAPSHOTS]
-        return _shown(options, await service.restore(LOCAL, group, options.snapshot, confirm=options.confirm))
+        return _shown(options, await service.restore(user, group, options.snapshot, confirm=options.confirm))
 
     return run_on(settings, run)
 
 
 def rollback(settings: Settings, options: argparse.Namespace) -> int:
     """Give a group the state that it had before an instant."""
+    user = local_user(settings, "rollback", "curator")
     group = group_of(settings, options)
     since = parse_instant(options.since, settings.zone, "--since")
 
     async def run(memory: Memory) -> int:
-        report = await memory.services[SNAPSHOTS].rollback(LOCAL, group, since, confirm=options.confirm)
+        report = await memory.services[SNAPSHOTS].rollback(user, group, since, confirm=options.confirm)
         _shown(options, report)
         if not options.json:
             for title, lines in (
@@ -123,8 +125,10 @@ def promote(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def _migrate(settings: Settings, options: argparse.Namespace, wanted: Migration) -> int:
+    user = local_user(settings, options.command, "curator")
+
     async def run(memory: Memory) -> int:
-        report = await memory.services[MIGRATING].migrate(LOCAL, wanted)
+        report = await memory.services[MIGRATING].migrate(user, wanted)
         lines = [report.message]
         lines += _listed("left", report.left, report.left_total)
         lines += _listed("held back", report.held_back, report.held_back_total)
@@ -169,10 +173,11 @@ def _writes(options: argparse.Namespace) -> bool:
 
 def stats(settings: Settings, options: argparse.Namespace) -> int:
     """Count what a group holds."""
+    user = local_user(settings, "stats", "reader")
     group = group_of(settings, options)
 
     async def run(memory: Memory) -> int:
-        found = await memory.services[COMPARING].stats(LOCAL, group)
+        found = await memory.services[COMPARING].stats(user, group)
         lines = [f"{name.replace('_', ' '):<15} {value}" for name, value in found if value is not None]
         show(options, found, "\n".join(lines))
         return 0
@@ -182,12 +187,13 @@ def stats(settings: Settings, options: argparse.Namespace) -> int:
 
 def diff(settings: Settings, options: argparse.Namespace) -> int:
     """Compare two groups."""
+    user = local_user(settings, "diff", "reader")
     limit = _limit(options.limit)
     name = options.group or settings.default_group
     source, target = (group_of_target(name, one) for one in (options.source, options.to))
 
     async def run(memory: Memory) -> int:
-        found = await memory.services[COMPARING].diff(LOCAL, source, target, limit)
+        found = await memory.services[COMPARING].diff(user, source, target, limit)
         lines = [f"In both: {found.entities_in_both} entities, {found.facts_in_both} facts."]
         lines += [*_side(found.source, found.only_source), *_side(found.target, found.only_target)]
         show(options, found, "\n".join(lines))
@@ -198,14 +204,15 @@ def diff(settings: Settings, options: argparse.Namespace) -> int:
 
 def search(settings: Settings, options: argparse.Namespace) -> int:
     """Find entities and facts of a group."""
+    user = local_user(settings, "search", "reader")
     limit = _limit(options.limit, most=50)
     group = group_of(settings, options)
 
     async def run(memory: Memory) -> int:
         searching = memory.services[SEARCHING]
-        nodes = await searching.search_nodes(LOCAL, SearchNodes(query=options.text, group_ids=[group], max_nodes=limit))
+        nodes = await searching.search_nodes(user, SearchNodes(query=options.text, group_ids=[group], max_nodes=limit))
         facts = await searching.search_memory_facts(
-            LOCAL, SearchMemoryFacts(query=options.text, group_ids=[group], max_facts=limit)
+            user, SearchMemoryFacts(query=options.text, group_ids=[group], max_facts=limit)
         )
         found: dict[str, object] = {
             "group": group,
