@@ -1,5 +1,6 @@
 """Flags and confidence in a real data directory: rebuilt, forgotten with a word, and gone with their entity."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,10 @@ from graphiti_pkm.capabilities.curation.requests import (
     FlagSimilarEntities,
     GetQualityReport,
     ListFlagged,
+    MergeEntities,
     SetConfidence,
 )
-from graphiti_pkm.capabilities.curation.tools import REPORT, REVIEWS, SIMILAR
+from graphiti_pkm.capabilities.curation.tools import MERGING, REPORT, REVIEWS, SIMILAR
 from graphiti_pkm.capabilities.forget.models import ForgetResponse
 from graphiti_pkm.capabilities.forget.requests import DeleteEpisode, Forget
 from graphiti_pkm.capabilities.forget.tools import DELETING, FORGETTING
@@ -29,6 +31,7 @@ from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.quality_checks import CHECKS as ALL_CHECKS
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.core.model.requests import AddMemory
+from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.settings.loader import Settings
 
 pytestmark = pytest.mark.timeout(120)
@@ -176,6 +179,24 @@ NEW = {
     "Ines Vogel": ("", ("Ramipril", "Heart failure")),
     "Charité": ("A hospital in Berlin.", ("Heart failure", "Hypertension")),
 }
+
+
+async def test_two_that_little_is_known_of_are_found_and_merged_as_the_refusal_says(tmp_path: Path) -> None:
+    async with open_memory(Settings(data_dir=tmp_path)) as memory:
+        people = [{"name": "Priyanka", "type": "Person", "summary": "Sails."}, {"name": "Priya", "type": "Person"}]
+        told = await memory.services[WRITING].add_memory(
+            LOCAL, AddMemory.model_validate({"episode_body": "Two came.", "entities": people})
+        )
+        kept, removed = (one.uuid for one in told.entities)
+        found = await memory.services[SIMILAR].flag_similar_entities(LOCAL, FlagSimilarEntities())
+        assert [{pair.one.name, pair.other.name} for pair in found.pairs] == [{"Priyanka", "Priya"}]
+        asked = MergeEntities(keep_uuid=kept, remove_uuid=removed, reason="Priya for short.")
+        with pytest.raises(InvalidInput, match="insufficient_similarity") as refused:
+            await memory.services[MERGING].merge_entities(LOCAL, asked)
+        for uuid in re.findall(r"\b[0-9a-f]{8}\b", refused.value.message):
+            summary = "Priyanka, whom her friends call Priya, sails."
+            await memory.services[UPDATING].update_entity(LOCAL, UpdateEntity(entity_uuid=uuid, summary=summary))
+        assert (await memory.services[MERGING].merge_entities(LOCAL, asked)).status == "preview"
 
 
 async def test_a_real_model_finds_the_comics_in_medicine_and_no_normal_newcomer(tmp_path: Path) -> None:

@@ -224,7 +224,9 @@ class Merging(Reader):
         if near <= BAR:
             raise InvalidInput(
                 f"insufficient_similarity. The similarity of names and summaries is {near:.3f} and must be "
-                f"above {BAR}. If they are one, update_entity can give them fuller summaries first.",
+                f"above {BAR}. If you know that they are one, call update_entity with entity_uuid "
+                f"{pair.kept.uuid[:_UUID]}, then with {pair.removed.uuid[:_UUID]}, each time with the same summary, "
+                "which says who or what it is with both names; then call merge_entities again.",
                 "insufficient_similarity",
             )
         if not any(one.is_flagged for one in pair.qualities):

@@ -11,7 +11,9 @@ from graphiti_pkm.capabilities.curation.ports import GraphCuration
 from graphiti_pkm.capabilities.curation.requests import FlagSimilarEntities
 from graphiti_pkm.capabilities.curation.reviews import flag_of, intent_of
 from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts.resolution import PERSON_LABEL
 from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.identity.spelling import may_name_one_person
 from graphiti_pkm.core.identity.uuids import unknown
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.names import name_key, search_terms
@@ -45,6 +47,8 @@ class Pair:
     one: Entity
     other: Entity
     similarity: float
+    by_name: bool = False
+    """Whether they are less similar than was asked for: names of one person, as far as spelling tells."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -88,7 +92,8 @@ class Similar(Reader):
             wanted = EntityFilter(group_ids=(group,), recorded_until=start.recorded_until)
             found, total = await self._graph.records.entity_page(wanted, Window(limit=_BATCH + 1, after=key))
             batch, more = found[:_BATCH], len(found) > _BATCH
-            for entity, near in zip(batch, await self._near(batch, group, request.threshold, _NEAREST), strict=True):
+            listed = await self._near(batch, group, request.threshold, _NEAREST, by_names=True)
+            for entity, near in zip(batch, listed, strict=True):
                 examined, key = examined + 1, (entity.name, entity.uuid)
                 pairs.update((pair.key, pair) for pair in near)
                 if len(pairs) >= request.limit:
@@ -116,7 +121,7 @@ class Similar(Reader):
             raise unknown("entity", anchor.asked)
         group = anchor.entity.group_id
         start = self._start(caller, request, None, group_id=group)
-        (near,) = await self._near([anchor.entity], group, request.threshold, _NEAREST_OF_ONE)
+        (near,) = await self._near([anchor.entity], group, request.threshold, _NEAREST_OF_ONE, by_names=True)
         return await self._flagged(caller, request, near[: request.limit], (1, 1), start, group)
 
     async def pairs(
@@ -127,9 +132,19 @@ class Similar(Reader):
         return [(pair.one, pair.other) for listed in near for pair in listed]
 
     async def _near(
-        self, entities: Sequence[Entity], group: str, threshold: float, limit: int, within: str | None = None
+        self,
+        entities: Sequence[Entity],
+        group: str,
+        threshold: float,
+        limit: int,
+        within: str | None = None,
+        *,
+        by_names: bool = False,
     ) -> list[list[Pair]]:
-        """The pairs of each entity, most similar first; ``within``: the group of the others, if it is another."""
+        """The pairs of each entity, most similar first; ``within``: the group of the others, if it is another.
+
+        ``by_names``: also people who are less similar, if their names may be of one.
+        """
         within = within or group
         with_names = await self.named(entities, group)
         asked = [one for one in entities if one.uuid in with_names]
@@ -169,12 +184,14 @@ class Similar(Reader):
         vectors = await self._vectors(texts)
 
         def pairs_of(one: Entity) -> list[Pair]:
-            found = [
-                Pair(one, other, cosine(vectors[text_of(one)], vectors[text_of(other)]))
-                for other in others.get(one.uuid, ())
-                if in_order(one.uuid, other.uuid) not in apart
-            ]
-            found = [pair for pair in found if pair.similarity > threshold]
+            found = list[Pair]()
+            for other in others.get(one.uuid, ()):
+                if in_order(one.uuid, other.uuid) in apart:
+                    continue
+                score = cosine(vectors[text_of(one)], vectors[text_of(other)])
+                is_by_name = by_names and one.label == PERSON_LABEL and may_name_one_person(one.name, other.name)
+                if score > threshold or is_by_name:
+                    found.append(Pair(one, other, score, by_name=score <= threshold))
             return sorted(found, key=lambda pair: (-pair.similarity, pair.other.uuid))
 
         return await in_thread(lambda: [pairs_of(one) for one in entities])
@@ -204,8 +221,11 @@ class Similar(Reader):
         flagged = await self._flag(caller, pairs, group) if pairs else set()
         cursor = await self._next(start, key, [group])
         seen, total = examined
+        alone = sum(pair.by_name for pair in pairs)
+        by_name = f", {alone} by the spelling of names alone" if alone else ""
         return SimilarResponse(
-            message=f"{len(pairs)} pair(s) among {seen} of {total} examined; {len(flagged)} newly flagged entities."
+            message=f"{len(pairs)} pair(s){by_name} among {seen} of {total} examined; "
+            f"{len(flagged)} newly flagged entities."
             f"{' Repeat with next_cursor for the others.' if cursor else ''}{unsaid}",
             pairs=[
                 SimilarPair(

@@ -91,9 +91,9 @@ async def set_confidence(call: Call, request: SetConfidence) -> QualityResponse:
 async def flag_similar_entities(call: Call, request: FlagSimilarEntities) -> SimilarResponse:
     """Find entities of one type whose names and summaries mean nearly the same, and flag both of each pair for review.
 
-    Use to find duplicates; to flag one entity for another reason use flag_for_review instead. Nothing is merged. An
-    earlier flag keeps its reason; pairs that update_entity was told are not the same stay out. Without entity_uuid it
-    examines 100 entities a call.
+    Use to find duplicates; to flag one entity for another reason use flag_for_review instead. People with names such as
+    Priya and Priyanka are found too. Nothing is merged. An earlier flag keeps its reason; pairs that update_entity was
+    told are not the same stay out. Without entity_uuid it examines 100 entities a call.
     """
     return await call.services[SIMILAR].flag_similar_entities(call.caller, request)
 

@@ -11,6 +11,7 @@ _ONE_TYPO = 5
 _TWO_TYPOS = 9
 MOST_EXTRA_WORDS = 2
 _SHORTEST_WORD = 3
+_SHORTEST_BEGINNING = 4
 _DIGITS = re.compile(r"\d+")
 
 _EMPTY_WORDS = words_of("the a an of and von van de la le der die das mr mrs ms dr sir")
@@ -39,6 +40,26 @@ def close_spelling(one: str, other: str) -> bool:
     if abs(len(one) - len(other)) > allowed:
         return False
     return 0 < OSA.distance(one, other, score_cutoff=allowed) <= allowed and same_digits(one, other)
+
+
+def may_name_one_person(one: str, other: str) -> bool:
+    """Whether two names of people may be of one: Priya and Priyanka, Sarah and Sarah Chen, a typo. It may be wrong.
+
+    One word of a name may be the beginning of the other's, from 4 letters on, or spelt like it; if one name is a word
+    alone, the other's last names do not count.
+    """
+    ours, theirs = NameForm.of(one), NameForm.of(other)
+    if ours.digits or theirs.digits or not ours.words or not theirs.words:
+        return False
+    if ours.contains(theirs) or theirs.contains(ours):
+        return True
+    if len(ours.words) != len(theirs.words) and min(len(ours.words), len(theirs.words)) > 1:
+        return False
+    unlike = [pair for pair in zip(ours.words, theirs.words, strict=False) if pair[0] != pair[1]]
+    if len(unlike) != 1:
+        return False
+    shorter, longer = sorted(unlike[0], key=len)
+    return (len(shorter) >= _SHORTEST_BEGINNING and longer.startswith(shorter)) or close_spelling(shorter, longer)
 
 
 def same_relation(one: str, other: str) -> bool:

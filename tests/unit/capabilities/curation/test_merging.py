@@ -291,7 +291,12 @@ async def test_the_similarity_has_to_be_above_the_bar_and_one_of_both_flagged() 
     await world.flag(REMOVED)
     for cosine in (0.85, 0.8499, 0.5):
         near.cosine = cosine
-        with pytest.raises(InvalidInput, match=r"insufficient_similarity.* must be above 0\.85"):
+        kept, removed = (world.entity(name).uuid[:8] for name in (KEPT, REMOVED))
+        with pytest.raises(
+            InvalidInput,
+            match=rf"insufficient_similarity.* must be above 0\.85.* update_entity with entity_uuid {kept}, then with "
+            rf"{removed}, each time with the same summary.* merge_entities again",
+        ):
             await world.merge(KEPT, REMOVED)
     near.cosine = 0.86
     preview = await world.merge(KEPT, REMOVED)

@@ -1,19 +1,33 @@
 """Likely duplicates are found by the meaning of name and summary, and both are flagged."""
 
+import math
+import zlib
+from array import array
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from tests.fakes import FakeEmbedder
 from tests.worlds.curation_world import CurationWorld
 
 from graphiti_pkm.capabilities.curation.models import SimilarResponse
 from graphiti_pkm.capabilities.curation.requests import FlagSimilarEntities
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.quality_checks import SIMILAR
-from graphiti_pkm.core.model.records import Entity
+from graphiti_pkm.core.model.records import Entity, Vector
 from graphiti_pkm.errors import InvalidInput, NotAllowed, NotFound, Unavailable
 
 STORE = "A store of rows with transactions and an optimizer."
+
+
+class Sparse(FakeEmbedder):
+    """Any two texts are near, and none are near enough."""
+
+    def _vector(self, text: str) -> Vector:
+        own = 1 + zlib.crc32(text.encode()) % (self.dimension - 1)
+        vector = [0.0] * self.dimension
+        vector[0], vector[own] = math.sqrt(0.6), math.sqrt(0.4)
+        return array("f", vector)
 
 
 async def known(world: CurationWorld, *entities: tuple[str, str | None, str], **fields: Any) -> None:
@@ -86,6 +100,40 @@ async def test_names_alone_do_not_make_a_pair_nor_do_entities_of_other_types() -
     )
     assert (await world.flag_similar()).pairs == []
     assert world.curated == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_pair"),
+    [
+        ("Priya", "Priyanka", True),
+        ("Priya Raman", "Priyanka Raman", True),
+        ("Priyanka Raman", "Priya", True),
+        ("Sarah", "Sarah Chen", True),
+        ("Pryia Raman", "Priya Raman", True),
+        ("Priya Raman", "Priyanka Shah", False),
+        ("Ana", "Anabel", False),
+        ("Tom", "Ida", False),
+        ("Agent 7", "Agent 77", False),
+    ],
+)
+async def test_people_whose_names_may_be_of_one_are_candidates_however_little_is_known(
+    one: str, other: str, *, is_pair: bool
+) -> None:
+    world = CurationWorld(embedder=Sparse())
+    await known(world, (one, "Person", "Leads the design team."), (other, "Person", ""), ("Oslo", "Place", ""))
+    answer = await world.flag_similar()
+    assert len(answer.pairs) == is_pair
+    assert answer.newly_flagged == 2 * is_pair
+    assert ("1 by the spelling of names alone" in answer.message) == is_pair
+    assert all(pair.similarity < 0.85 for pair in answer.pairs)
+    report = await world.check("duplicates")  # what keeps entities in staging does not guess
+    assert report.checks[0].found == 0
+
+
+async def test_things_are_no_pair_by_the_spelling_of_their_names() -> None:
+    world = CurationWorld(embedder=Sparse())
+    await known(world, ("Auth Service", "Tool", ""), ("Auth Services", "Tool", ""))
+    assert (await world.flag_similar()).pairs == []
 
 
 async def test_of_one_entity_only_what_is_like_it_is_flagged() -> None:
