@@ -538,6 +538,7 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
     "integration/test_curation.py": {
         "test_a_real_model_finds_the_comics_in_medicine_and_no_normal_newcomer": "K-47 T85",
         "test_two_near_duplicates_and_an_orphan_of_staging_are_found_and_a_rebuild_keeps_what_was_said": "K-46 K-78",
+        "test_two_that_little_is_known_of_are_found_and_merged_as_the_refusal_says": "K-36",
     },
     "integration/test_explaining.py": {
         "test_a_model_adds_a_text_to_each_pair_and_changes_nothing": "K-98",
@@ -849,6 +850,9 @@ SHOWN_BY: Mapping[str, Mapping[str, str]] = {
     },
     "unit/cli/test_start_line.py": {
         "test_it_tells_each_value_with_its_origin_and_the_env_file_in_one_line_without_a_secret": "C53 T52 T53",
+    },
+    "unit/cli/test_tiers.py": {
+        "test_a_command_needs_its_tier_and_is_refused_in_one_form": "K-01",
     },
     "unit/cli/test_tokens.py": {
         "test_a_token_is_shown_once_and_kept_as_a_hash": "T53",

@@ -145,7 +145,14 @@ async def test_a_member_may_what_its_tier_there_may_with_every_tool(tier: Tier, 
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(("tier", "hints"), [*((tier, "advise") for tier in TIERS), ("contributor", "off")])
+@pytest.mark.parametrize(
+    ("tier", "hints"),
+    [
+        *((tier, "advise") for tier in TIERS),
+        ("contributor", "off"),
+        *(pytest.param(tier, "off", marks=pytest.mark.storm) for tier in TIERS if tier != "contributor"),
+    ],
+)
 async def test_so_it_is_on_neo4j(tier: Tier, hints: str, tmp_path: Path, neo4j_server: Neo4jAddress) -> None:
     empty(neo4j_server)
     settings = {
