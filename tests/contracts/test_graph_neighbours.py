@@ -73,7 +73,7 @@ async def test_the_same_text_is_that_of_the_first_such_episode_of_the_stretch(gr
     assert await graph.episodes.same_text(instant.model_copy(update={"group_id": "t3"}), first.content) is None
 
 
-async def test_a_short_episode_is_followed_by_the_next_one_if_that_is_short_and_soon(graph: Graph) -> None:
+async def test_a_short_episode_is_followed_by_the_next_ones_as_long_as_they_are_short_and_soon(graph: Graph) -> None:
     half_an_hour = timedelta(minutes=30)
     first, beside, second, known_late, long, alone = (
         an_episode(text, valid_at=at(2026, 3, 1) + after, created_at=created)
@@ -93,15 +93,21 @@ async def test_a_short_episode_is_followed_by_the_next_one_if_that_is_short_and_
     asked = [one.uuid for one in (first, beside, second, long, alone, elsewhere)] + ["unknown"]
     early = EpisodeFilter(group_ids=(GROUP,), recorded_until=at(2026, 5, 3))
     whenever = EpisodeFilter(group_ids=(GROUP,))
-    assert await followers(asked, early, 10, half_an_hour) == {first.uuid: second.uuid, beside.uuid: second.uuid}
-    assert await followers(asked, whenever, 20, half_an_hour) == {
-        first.uuid: known_late.uuid,
-        beside.uuid: known_late.uuid,
-        second.uuid: long.uuid,
+    assert await followers(asked, early, 10, half_an_hour, 1) == {first.uuid: [second.uuid], beside.uuid: [second.uuid]}
+    assert await followers(asked, whenever, 20, half_an_hour, 1) == {
+        first.uuid: [known_late.uuid],
+        beside.uuid: [known_late.uuid],
+        second.uuid: [long.uuid],
     }
-    assert await followers(asked, early, 20, timedelta(minutes=29)) == {}
-    assert await followers(asked, EpisodeFilter(group_ids=("t2",)), 20, half_an_hour) == {}
-    assert await followers([], whenever, 20, half_an_hour) == {}
+    assert (await followers([first.uuid], whenever, 10, half_an_hour, 5)) == {
+        first.uuid: [known_late.uuid, second.uuid]
+    }
+    an_hour = timedelta(hours=1)
+    assert (await followers([first.uuid], whenever, 10, an_hour, 5)) == {first.uuid: [known_late.uuid, second.uuid]}
+    assert len((await followers([first.uuid], whenever, 20, an_hour, 5))[first.uuid]) == 3
+    assert await followers(asked, early, 20, timedelta(minutes=29), 1) == {}
+    assert await followers(asked, EpisodeFilter(group_ids=("t2",)), 20, half_an_hour, 1) == {}
+    assert await followers([], whenever, 20, half_an_hour, 1) == {}
 
 
 async def test_mentions_among_episodes_count_each_entity_once(graph: Graph) -> None:

@@ -236,6 +236,16 @@ async def test_the_stems_of_episodes_are_counted_with_their_positions_in_the_gro
     assert await graph.search.episode_words([], ["boat"], [], ["t1"]) == {}
 
 
+async def test_the_episodes_that_have_a_word_are_counted_in_the_groups_asked_for(graph: Graph) -> None:
+    told = [an_episode(text, group_id="t1") for text in ("A boat and a boat.", "Two boats.", "A train.")]
+    await graph.writer.apply(a_write(*told), {})
+    await graph.writer.apply(a_write(an_episode("A boat.", group_id="t2")), {})
+    holding = graph.search.episodes_holding
+    assert await holding(["boat", "train", "plane"], ["t1"]) == {"boat": 2, "train": 1}
+    assert await holding(["boat"], ["t1", "t2"]) == {"boat": 3}
+    assert await holding(["boat"], []) == await holding([], ["t1"]) == {}
+
+
 async def test_stems_follow_a_text_that_is_written_again(graph: Graph) -> None:
     episode = an_episode("A boat.")
     await graph.writer.apply(a_write(episode), {})

@@ -104,6 +104,11 @@ async def test_an_episode_is_as_near_as_its_best_passage(graph: Graph) -> None:
     best = found[first.uuid]
     assert (best.start, best.end) == (5, 9)
     assert best.cosine == pytest.approx(0.9, abs=CLOSE)
+    asked = [third.uuid, first.uuid, "unknown", third.uuid]
+    of_these = await graph.search.episode_cosines(AHEAD, asked, ["t1"])
+    assert of_these == {first.uuid: pytest.approx(0.9, abs=CLOSE), third.uuid: pytest.approx(0.1, abs=CLOSE)}
+    assert await graph.search.episode_cosines(AHEAD, asked, ["t2"]) == {}
+    assert await graph.search.episode_cosines(AHEAD, [], ["t1"]) == {}
 
 
 async def test_another_groups_vectors_do_not_crowd_out_ones_own(graph: Graph) -> None:

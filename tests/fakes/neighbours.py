@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from itertools import takewhile
 
 from tests.fakes.part import FakePart
 from tests.fakes.reads import place
@@ -32,10 +33,10 @@ class FakeNeighbours(FakePart):
         ]
 
     async def followers(
-        self, uuids: Sequence[str], wanted: EpisodeFilter, most: int, within: timedelta
-    ) -> dict[str, str]:
+        self, uuids: Sequence[str], wanted: EpisodeFilter, most: int, within: timedelta, count: int
+    ) -> dict[str, list[str]]:
         db = await self._db()
-        found: dict[str, str] = {}
+        found: dict[str, list[str]] = {}
         for uuid in uuids:
             one = db.episodes.get(uuid)
             if one is None or one.group_id not in wanted.group_ids or len(one.content) > most:
@@ -47,9 +48,9 @@ class FakeNeighbours(FakePart):
                 and one.valid_at < other.valid_at <= one.valid_at + within
                 and (wanted.recorded_until is None or other.created_at <= wanted.recorded_until)
             ]
-            following = min(later, key=lambda other: place(other).order, default=None)
-            if following is not None and len(following.content) <= most:
-                found[uuid] = following.uuid
+            following = sorted(later, key=lambda other: place(other).order)[:count]
+            if chain := [other.uuid for other in takewhile(lambda other: len(other.content) <= most, following)]:
+                found[uuid] = chain
         return found
 
     async def saga_steps(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Steps]:

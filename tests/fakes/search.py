@@ -15,8 +15,10 @@ from graphiti_pkm.core.model.name_forms import identifier_words
 from graphiti_pkm.core.model.names import fold, joined_words, name_beginnings, word_parts
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
 from graphiti_pkm.core.model.records import Entity, Episode, Vector
-from graphiti_pkm.core.model.stems import EpisodeWords, counted, text_stems
+from graphiti_pkm.core.model.stems import EpisodeWords, counted, stem, text_stems
 from graphiti_pkm.core.model.times import iso
+
+_ALL = 1_000_000
 
 
 class FakeSearch(FakePart):
@@ -85,6 +87,21 @@ class FakeSearch(FakePart):
             for one in found
             if one.group_id in group_ids
         }
+
+    async def episodes_holding(self, terms: Sequence[str], group_ids: Sequence[str]) -> dict[str, int]:
+        db = await self._db()
+        texts = [
+            set(map(stem, [*fold(text).split(), *joined_words(text), *word_parts(text)]))
+            for one in db.episodes.values()
+            if one.group_id in group_ids
+            for text in [f"{one.name} {one.content}"]
+        ]
+        held = {term: sum(stem(term) in text for text in texts) for term in terms}
+        return {term: count for term, count in held.items() if count}
+
+    async def episode_cosines(self, vector: Vector, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, float]:
+        near = await self.nearest_episodes(vector, EpisodeFilter(group_ids=tuple(group_ids)), _ALL)
+        return {uuid: near[uuid].cosine for uuid in uuids if uuid in near}
 
     async def nearest_entities(self, vector: Vector, wanted: EntityFilter, limit: int) -> dict[str, float]:
         db = await self._db()

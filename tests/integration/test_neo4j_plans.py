@@ -128,7 +128,7 @@ async def test_what_an_episode_ended_is_found_without_trying_every_change(databa
 
 
 async def test_who_follows_is_looked_for_in_the_half_hour_after_only(database: WatchedDatabase) -> None:
-    asked = queries_neighbours.followers([NOTE], EpisodeFilter(group_ids=(GROUP,)), 400, timedelta(minutes=30))
+    asked = queries_neighbours.followers([NOTE], EpisodeFilter(group_ids=(GROUP,)), 400, timedelta(minutes=30), 5)
     plan = await database.plan(asked)
     (found,) = [one for one in steps(plan) if "e:Episodic" in one["args"].get("Details", "")]
     assert "IndexSeek" in found["operatorType"]

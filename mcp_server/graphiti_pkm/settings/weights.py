@@ -16,8 +16,8 @@ class EpisodeWeights(BaseModel):
     """A date in the query."""
     entity: float = Field(default=0.1, ge=0, le=10)
     """Entities in the query."""
-    talk: float = Field(default=1.5, ge=0, le=10)
-    """What is said before and after a message."""
+    talk: float = Field(default=4.0, ge=0, le=10)
+    """What was said in a message and before it."""
     neighbour: float = Field(default=0.1, ge=0, le=10)
     """The better of the episodes before and after, on the same day or in the same saga."""
     day: float = Field(default=0.1, ge=0, le=10)

@@ -14,7 +14,6 @@ from graphiti_pkm.capabilities.search.episode_ranking import (
     joined,
     own_scores,
     possible_score,
-    rarities_of,
     steps_in,
     unknown_terms,
     with_surroundings,
@@ -22,7 +21,7 @@ from graphiti_pkm.capabilities.search.episode_ranking import (
 )
 from graphiti_pkm.capabilities.search.periods import Period, in_years_before, nearness, periods_in
 from graphiti_pkm.capabilities.search.ports import GraphNeighbours
-from graphiti_pkm.capabilities.search.talk import talk_shares
+from graphiti_pkm.capabilities.search.talk import talk_shares, talk_weights
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.model.names import part_terms, words_of
 from graphiti_pkm.core.model.places import Place, Stretch
@@ -48,9 +47,11 @@ _SURROUNDED = 20
 DAY = 300
 """Episodes read of one day."""
 
-_SHORT = 400
-"""Characters of an episode that may lean on the one before, as messages do; a journal entry stands alone."""
+_SHORT = 2_000
+"""Characters of an episode that may lean on those before, as messages do: long answers are part of a talk."""
 _SOON = timedelta(minutes=30)
+_FOLLOWING = 5
+"""Messages looked at after each that has words: later ones hardly lean on it."""
 
 _MOST_WORDS = 40
 _MARKS = " .,;:!?\"'“”‘’()[]{}<>…"
@@ -115,14 +116,17 @@ class EpisodeCandidates:
             counts |= holding
             found |= {uuid: more[uuid] for uuid in holding}
         places |= {uuid: one.place for uuid, one in found.items()}
-        followers = await self._followers(counts, stems, wanted, places)
-        messages = {uuid: places[uuid] for uuid in (*followers, *followers.values()) if uuid in places}
+        messages, followers = await self._messages(counts, stems, wanted, places)
         both = counts | {after: joined(counts[uuid], counts[after]) for uuid, after in followers.items()}
         cosines = _cosines(places, hits, near)
+        talk: dict[str, float] = {}
+        if messages:
+            talk, true_cosines = await self._talk(terms, query, counts, messages, followers, wanted)
+            cosines |= true_cosines
         signs = Signs(
             words={uuid: share for uuid, share in word_shares(terms, both).items() if uuid in places},
             cosines=cosines,
-            talk=talk_shares(rarities_of(terms, counts), counts, cosines, messages),
+            talk=talk,
             dates=self._dates(places, periods),
         )
         possible = possible_score(
@@ -141,20 +145,48 @@ class EpisodeCandidates:
         scores = replace(with_surroundings(own, around, self._weights), is_cut=is_cut)
         return Found(scores, {uuid: hit for uuid, hit in hits.items() if hit.end})
 
-    async def _followers(
+    async def _messages(
         self, counts: dict[str, StemCounts], stems: Sequence[str], wanted: EpisodeFilter, places: dict[str, Place]
-    ) -> dict[str, str]:
-        """The message that follows each message that has words.
+    ) -> tuple[dict[str, Place], dict[str, str]]:
+        """The messages among the candidates, with those that follow one that has words; and who follows each of these.
 
-        Those that were no candidates become some, with their ``counts`` and ``places``.
+        Those that were no candidates become some, with their ``places``. All get ``counts``.
         """
-        followers = await self._neighbours.followers(list(counts), wanted, _SHORT, _SOON)
-        unread = [uuid for uuid in followers.values() if uuid not in counts]
+        followers = self._neighbours.followers
+        chains = await followers(list(counts), wanted, _SHORT, _SOON, _FOLLOWING)
+        if not chains:
+            return {}, {}
+        others = [uuid for uuid in places if uuid not in counts]
+        near = await followers(others, wanted, _SHORT, _SOON, 1)
+        messages = list(dict.fromkeys((*chains, *(uuid for chain in chains.values() for uuid in chain), *near)))
+        unread = [uuid for uuid in messages if uuid not in counts]
         read = await self._graph.search.episode_words(unread, stems, (), wanted.group_ids)
         new = {uuid: one for uuid, one in read.items() if uuid in places or _may_join(one.place, wanted)}
         places |= {uuid: one.place for uuid, one in new.items()}
         counts |= {uuid: one.counts for uuid, one in new.items()}
-        return {uuid: after for uuid, after in followers.items() if after in counts}
+        after = {uuid: chain[0] for uuid, chain in chains.items() if chain[0] in counts}
+        return {uuid: places[uuid] for uuid in messages if uuid in counts}, after
+
+    async def _talk(
+        self,
+        terms: Sequence[str],
+        query: Query,
+        counts: Mapping[str, StemCounts],
+        messages: Mapping[str, Place],
+        followers: Mapping[str, str],
+        wanted: EpisodeFilter,
+    ) -> tuple[dict[str, float], dict[str, float]]:
+        """How much of the query was said up to each message, and how near each is itself."""
+        search = self._graph.search
+        if query.vector is None:
+            held, cosines = await search.episodes_holding(terms, wanted.group_ids), {}
+        else:
+            held, cosines = await asyncio.gather(
+                search.episodes_holding(terms, wanted.group_ids),
+                search.episode_cosines(query.vector, list(messages), wanted.group_ids),
+            )
+        shares = talk_shares(talk_weights(terms, held), counts, messages, followers)
+        return shares, {uuid: max(cosine, 0.0) for uuid, cosine in cosines.items()}
 
     async def _near(self, query: Query, wanted: EpisodeFilter, limit: int) -> dict[str, EpisodeHit]:
         return await self._graph.search.nearest_episodes(query.vector, wanted, limit) if query.vector else {}

@@ -72,6 +72,9 @@ def word_shares(terms: Sequence[str], counts: Mapping[str, StemCounts]) -> dict[
     possible = sum(rarity * (_K1 + 1) for rarity in rarities.values())
     shares: dict[str, float] = {}
     for uuid, one in counts.items():
+        if not one.counts:
+            shares[uuid] = _FLOOR
+            continue
         damping = _K1 * (1 - _B + _B * one.length / average)
         score = 0.0
         for word, rarity in rarities.items():
@@ -98,9 +101,8 @@ def own_scores(signs: Signs, weights: EpisodeWeights, possible: float) -> Scores
     }
     found = Scores()
     for step, (sign, weight) in weighed.items():
-        scores = dict(found.by_uuid)
-        for uuid, value in sign.items():
-            scores[uuid] = scores.get(uuid, 0.0) + weight * value / possible
+        before, share = found.by_uuid, weight / possible
+        scores = before | {uuid: before.get(uuid, 0.0) + share * value for uuid, value in sign.items()}
         found = found.then(step, scores)
     return found
 
@@ -113,9 +115,11 @@ def with_surroundings(own: Scores, around: Surroundings, weights: EpisodeWeights
         if uuid in scores:
             by_day[day].append((scores[uuid], uuid))
     best = {day: sorted(scored, reverse=True)[: _DAYS_BEST + 1] for day, scored in by_day.items()}
-    beside: dict[str, float] = {}
-    lifted: dict[str, float] = {}
-    for uuid, score in scores.items():
+    beside, lifted = dict(scores), dict(scores)
+    for uuid in around.days.keys() | around.steps.keys():
+        if uuid not in scores:
+            continue
+        score = scores[uuid]
         step = around.steps.get(uuid, Steps())
         neighbour = max(scores.get(step.previous or "", 0.0), scores.get(step.next or "", 0.0))
         others = [value for value, other in best.get(around.days.get(uuid), ()) if other != uuid][:_DAYS_BEST]

@@ -31,9 +31,9 @@ class GraphNeighbours(Protocol):
         ...
 
     async def followers(
-        self, uuids: Sequence[str], wanted: EpisodeFilter, most: int, within: timedelta
-    ) -> dict[str, str]:
-        """Of the episodes of at most ``most`` characters, the next one of their group, if that is no longer either.
+        self, uuids: Sequence[str], wanted: EpisodeFilter, most: int, within: timedelta, count: int
+    ) -> dict[str, list[str]]:
+        """Of the episodes of at most ``most`` characters, the next ``count`` of their group, up to one that is longer.
 
         At most ``within`` later; none of the same instant. Of the filter, groups and ``recorded_until`` count.
         """

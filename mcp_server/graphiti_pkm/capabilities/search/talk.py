@@ -1,84 +1,68 @@
-"""Ranks messages by what is talked about around them. Pure."""
+"""Ranks messages by what has been talked about up to them. Pure."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from graphiti_pkm.core.model.places import Place
-from graphiti_pkm.core.model.stems import StemCounts
+from graphiti_pkm.core.model.stems import StemCounts, stem
 
 _HALF_LIFE = timedelta(minutes=1)
-"""After which what was said counts half; the same for everybody, so that no other reads are needed."""
+"""After which what was said counts half."""
+_NEXT = 0.5
 _K1 = 1.2
+_STEEPNESS = 1.5
+"""How much more a rare word counts than by its rarity alone: one alone tells a talk from all others, and five common
+ones do not."""
+_FAINT = 0.001
+"""Less is left of a word after ten minutes; it is no longer counted."""
+_UNHEARD = 0.5
+"""Episodes taken to have a word that none has: what nobody said leaves more to meaning."""
 
 
-def talk_shares(
-    rarities: Mapping[str, float],
-    counts: Mapping[str, StemCounts],
-    cosines: Mapping[str, float],
-    messages: Mapping[str, Place],
-) -> dict[str, float]:
-    """How much the talk around each message is about the query, from 0 to 1: the mean of words and meaning.
-
-    What was said before and after counts less the longer ago: of the words as if it stood in the message, without
-    regard to its length; of the meaning, how much nearer than the farthest candidate the nearest message before was.
-    Only candidates are looked at, as they are read already.
-    """
-    order = sorted(messages, key=lambda uuid: (messages[uuid].group_id, messages[uuid].order))
-    said = {uuid: counts[uuid].counts if uuid in counts else {} for uuid in order}
-    heard = _heard(order, said, messages)
-    for uuid, others in _heard(order[::-1], said, messages).items():
-        for word, often in others.items():
-            heard[uuid][word] += often - said[uuid].get(word, 0)
-    possible = sum(rarities.values()) * (_K1 + 1) or 1.0
-    near = _nearness_before(order, cosines, messages)
+def talk_weights(terms: Sequence[str], held: Mapping[str, int]) -> dict[str, float]:
+    """By stem: the fewer episodes have a word than have the words of the query together, the more it counts."""
+    total = sum(held.values())
     return {
-        uuid: sum(
-            (
-                near[uuid],
-                *(
-                    rarities[word] * often * (_K1 + 1) / (often + _K1) / possible
-                    for word, often in sorted(heard[uuid].items())
-                    if word in rarities
-                ),
-            )
-        )
-        / 2
-        for uuid in order
+        stem(term): math.log1p(total / held.get(term, _UNHEARD)) ** _STEEPNESS
+        for term in sorted(terms, key=lambda term: -held.get(term, 0))
     }
 
 
-def _heard(
-    order: Sequence[str], said: Mapping[str, Mapping[str, int]], messages: Mapping[str, Place]
-) -> dict[str, defaultdict[str, float]]:
-    """The counts of words of each message and of those before it in this order."""
-    heard: dict[str, defaultdict[str, float]] = {}
-    before: Mapping[str, float] = {}
-    for uuid, fading in _fading(order, messages):
-        heard[uuid] = defaultdict(float, {word: often * fading for word, often in before.items()} if fading else {})
-        for word, often in said[uuid].items():
-            heard[uuid][word] += often
-        before = heard[uuid]
-    return heard
-
-
-def _nearness_before(
-    order: Sequence[str], cosines: Mapping[str, float], messages: Mapping[str, Place]
+def talk_shares(
+    weights: Mapping[str, float],
+    counts: Mapping[str, StemCounts],
+    messages: Mapping[str, Place],
+    followers: Mapping[str, str],
 ) -> dict[str, float]:
-    least = min(cosines.values(), default=0.0)
-    found: dict[str, float] = {}
-    nearest = 0.0
-    for uuid, fading in _fading(order, messages):
-        found[uuid] = nearest * fading
-        nearest = max(found[uuid], cosines.get(uuid, least) - least)
-    return found
+    """How much of the query was said in each message and before it, from 0 to 1.
 
-
-def _fading(order: Sequence[str], messages: Mapping[str, Place]) -> Iterator[tuple[str, float]]:
-    """Each message, and how much of what was said up to the one before still counts."""
+    BM25 without regard to length, where a word said before counts as if it stood in the message, and less the longer
+    ago; to the very next message (``followers``) at least a half of it, however long that took. Only candidates are
+    looked at, as they are read already.
+    """
+    possible = sum(weights.values()) * (_K1 + 1) or 1.0
+    gains = {word: weight * (_K1 + 1) / possible for word, weight in weights.items()}
+    shares: dict[str, float] = {}
+    heard: dict[str, float] = {}
     last: Place | None = None
-    for uuid in order:
+    for uuid in sorted(messages, key=lambda uuid: (messages[uuid].group_id, messages[uuid].order)):
         place = messages[uuid]
-        is_same = last is not None and last.group_id == place.group_id
-        yield uuid, 0.5 ** (abs(place.valid_at - last.valid_at) / _HALF_LIFE) if last and is_same else 0.0
+        fading = _fading(last, place) if last else 0.0
+        if last and followers.get(last.uuid) == uuid:
+            fading = max(fading, _NEXT)
+        heard = {word: left for word, often in heard.items() if (left := often * fading) > _FAINT}
+        for word, often in counts[uuid].counts.items() if uuid in counts else ():
+            if word in gains:
+                heard[word] = heard.get(word, 0.0) + often
+        share = 0.0
+        for word, often in heard.items():
+            share += gains[word] * often / (often + _K1)
+        shares[uuid] = share
         last = place
+    return shares
+
+
+def _fading(last: Place, place: Place) -> float:
+    """How much of what was said up to one message still counts in the next."""
+    return 0.5 ** ((place.valid_at - last.valid_at) / _HALF_LIFE) if last.group_id == place.group_id else 0.0

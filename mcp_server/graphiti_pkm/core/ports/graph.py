@@ -294,6 +294,14 @@ class GraphSearch(Protocol):
         """
         ...
 
+    async def episodes_holding(self, terms: Sequence[str], group_ids: Sequence[str]) -> dict[str, int]:
+        """How many episodes of the groups have each of these words (``names.search_terms``); 0 is left out."""
+        ...
+
+    async def episode_cosines(self, vector: Vector, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, float]:
+        """The cosine of each episode's nearest passage; those without a vector, or of other groups, are left out."""
+        ...
+
     async def nearest_entities(self, vector: Vector, wanted: EntityFilter, limit: int) -> dict[str, float]:
         """Nearest names: uuid to exact raw cosine, best first; a large group's may be found through an index."""
         ...

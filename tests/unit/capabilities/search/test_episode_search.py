@@ -122,7 +122,7 @@ async def test_a_hit_says_where_its_best_sentence_stands() -> None:
 
 
 @pytest.mark.parametrize(
-    ("minutes", "words", "is_found"), [(30, 8, True), (31, 8, False), (0, 8, False), (5, 80, False)]
+    ("minutes", "words", "is_found"), [(30, 8, True), (31, 8, False), (0, 8, False), (5, 80, True), (5, 300, False)]
 )
 async def test_a_message_is_found_by_the_words_of_the_one_before_it(minutes: int, words: int, is_found: bool) -> None:
     world = World()

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from itertools import takewhile
 
 from graphiti_pkm.core.model.places import Place, Steps, Stretch
 from graphiti_pkm.core.model.queries import EpisodeFilter
@@ -27,12 +28,13 @@ class Neighbours(Part):
         return {row["uuid"]: Steps(previous=row["previous"], next=row["following"]) for row in found}
 
     async def followers(
-        self, uuids: Sequence[str], wanted: EpisodeFilter, most: int, within: timedelta
-    ) -> dict[str, str]:
+        self, uuids: Sequence[str], wanted: EpisodeFilter, most: int, within: timedelta, count: int
+    ) -> dict[str, list[str]]:
         if not uuids:
             return {}
-        found = await self._rows(queries_neighbours.followers(uuids, wanted, most, within))
-        return {row["uuid"]: row["following"] for row in found}
+        found = await self._rows(queries_neighbours.followers(uuids, wanted, most, within, count))
+        chains = {row["uuid"]: list(takewhile(bool, row["following"])) for row in found}
+        return {uuid: chain for uuid, chain in chains.items() if chain}
 
     async def mentions_among(self, episode_uuids: Sequence[str], entity_uuids: Sequence[str]) -> dict[str, int]:
         if not episode_uuids or not entity_uuids:

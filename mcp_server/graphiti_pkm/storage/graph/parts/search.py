@@ -92,6 +92,17 @@ class Searches(Part):
 
         return await in_thread(lambda: {one.uuid: words(one) for one in found})
 
+    async def episodes_holding(self, terms: Sequence[str], group_ids: Sequence[str]) -> dict[str, int]:
+        words = queries_search.words_asked(terms)
+        asked = queries_search.asked_words(words, group_ids, "episode")
+        counted = await self._rows(queries_search.word_counts(asked, "episode")) if asked else []
+        return {words[row["place"]]: row["held"] for row in counted}
+
+    async def episode_cosines(self, vector: Vector, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, float]:
+        if not uuids or not await self._is_comparable(vector):
+            return {}
+        return scores(await self._rows(queries_vectors.episode_cosines(vector, uuids, group_ids)))
+
     async def nearest_entities(self, vector: Vector, wanted: EntityFilter, limit: int) -> dict[str, float]:
         ask = partial(queries_vectors.nearest_entities, vector, wanted, limit)
         return scores(await self.nearest(ENTITIES, vector, wanted.group_ids, limit, ask))

@@ -66,8 +66,8 @@ def saga_steps(uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
     )
 
 
-def followers(uuids: Sequence[str], wanted: EpisodeFilter, most: int, within: timedelta) -> Query:
-    """The next in time, by the index on ``valid_at``, if both are short."""
+def followers(uuids: Sequence[str], wanted: EpisodeFilter, most: int, within: timedelta, count: int) -> Query:
+    """The next in time, by the index on ``valid_at``, with nothing in place of one that is long."""
     return Query(
         "followers",
         f"""UNWIND $uuids AS u MATCH (m:Episodic {{uuid: u}})
@@ -76,10 +76,12 @@ def followers(uuids: Sequence[str], wanted: EpisodeFilter, most: int, within: ti
         CALL {{ WITH m MATCH (e:Episodic)
           WHERE e.valid_at > m.valid_at AND e.valid_at <= m.valid_at + duration({{seconds: $seconds}})
             AND coalesce(e.group_id, '') = coalesce(m.group_id, '') AND {RECORDED} <= $recorded_until
-          RETURN e ORDER BY e.valid_at, e.created_at, e.uuid LIMIT 1 }}
-        WITH m, e WHERE size(e.content) <= $most RETURN m.uuid AS uuid, e.uuid AS following""",
+          WITH e ORDER BY e.valid_at, e.created_at, e.uuid LIMIT $count
+          RETURN collect(CASE WHEN size(e.content) <= $most THEN e.uuid ELSE '' END) AS following }}
+        RETURN m.uuid AS uuid, following""",
         {
             "uuids": uuids,
+            "count": count,
             "groups": wanted.group_ids,
             "most": most,
             "seconds": within // timedelta(seconds=1),

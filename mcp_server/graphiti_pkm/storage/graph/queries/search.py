@@ -118,8 +118,12 @@ class Weighed(NamedTuple):
 
 def asked_words(terms: Sequence[str], group_ids: Sequence[str], kind: ScopeKind) -> list[str]:
     """Each word of the terms separately, in these groups; folded again, so that nothing can be query syntax."""
-    words = dict.fromkeys(word for term in terms for word in _folded(term))
-    return [_lucene([word], group_ids, kind) for word in words] if group_ids else []
+    return [_lucene([word], group_ids, kind) for word in words_asked(terms)] if group_ids else []
+
+
+def words_asked(terms: Sequence[str]) -> list[str]:
+    """The words of the terms, each once, in order."""
+    return list(dict.fromkeys(word for term in terms for word in _folded(term)))
 
 
 def _lucene(phrases: Sequence[str], group_ids: Sequence[str], kind: ScopeKind) -> str:

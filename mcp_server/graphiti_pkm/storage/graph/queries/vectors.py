@@ -4,6 +4,8 @@ Hits of an index come from all groups; they are filtered and scored again exactl
 candidates come from.
 """
 
+from collections.abc import Sequence
+
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter
 from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.storage.graph.queries.facts import facts_matched
@@ -66,6 +68,17 @@ def nearest_episodes(vector: Vector, wanted: EpisodeFilter, limit: int, k: int |
         MATCH (p:Passage {{episode_uuid: uuid}}) WHERE {cosine("p.embedding", "$vector")} >= score
         RETURN uuid, score, p.start AS start, p.end AS end ORDER BY score DESC, uuid, start""",
         {**values, "vector": vector, "limit": limit, "k": k},
+    )
+
+
+def episode_cosines(vector: Vector, uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
+    """Of the nearest passage of each of these episodes, found from the episode."""
+    return Query(
+        "cosines of episodes",
+        f"""UNWIND $uuids AS u MATCH (e:Passage {{episode_uuid: u}})
+        WHERE e.group_id IN $groups AND e.embedding IS NOT NULL
+        RETURN u AS uuid, max({cosine("e.embedding", "$vector")}) AS score""",
+        {"uuids": list(dict.fromkeys(uuids)), "groups": group_ids, "vector": vector},
     )
 
 

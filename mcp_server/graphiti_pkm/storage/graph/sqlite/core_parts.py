@@ -293,6 +293,12 @@ class Searches(SqlitePart):
     ) -> dict[str, EpisodeWords]:
         return await self._file.read(lambda db: episode_stems.episode_words(db, uuids, stems, parts, group_ids))
 
+    async def episodes_holding(self, terms: Sequence[str], group_ids: Sequence[str]) -> dict[str, int]:
+        return await self._file.read(lambda db: words.episodes_holding(db, terms, group_ids))
+
+    async def episode_cosines(self, vector: Vector, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, float]:
+        return await self._file.read(lambda db: vectors.episode_cosines(db, self._cache, vector, uuids, group_ids))
+
     async def nearest_entities(self, vector: Vector, wanted: EntityFilter, limit: int) -> dict[str, float]:
         return await self._file.read(lambda db: vectors.nearest_entities(db, self._cache, vector, wanted, limit))
 

@@ -1,8 +1,10 @@
 """Episodes: pages in time, counts a month, what they mention and support, what stands around them."""
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from datetime import datetime, timedelta, tzinfo
+from itertools import takewhile
 
 from graphiti_pkm.core.model.places import Place, Steps, Stretch
 from graphiti_pkm.core.model.queries import Companion, EntryFilter, EpisodeFilter, EpisodePage, TimelineSummary, Window
@@ -235,25 +237,28 @@ def same_text(db: sqlite3.Connection, stretch: Stretch, content: str) -> str | N
 
 
 def followers(
-    db: sqlite3.Connection, uuids: Sequence[str], wanted: EpisodeFilter, most: int, within: timedelta
-) -> dict[str, str]:
-    """The next episode in time of each, by the index on group and time, if both are short."""
+    db: sqlite3.Connection, uuids: Sequence[str], wanted: EpisodeFilter, most: int, within: timedelta, count: int
+) -> dict[str, list[str]]:
+    """The next episodes in time of each, by the index on group and time, as long as all are short."""
     found = db.execute(
-        f"""SELECT e.uuid, (SELECT CASE WHEN length(n.content) <= :most THEN n.uuid END FROM episode n
+        f"""SELECT e.uuid, (SELECT json_group_array(CASE WHEN length(x.content) <= :most THEN x.uuid END) FROM (
+            SELECT n.uuid, n.content FROM episode n
             WHERE n.group_id = e.group_id AND n.valid_at > e.valid_at AND n.valid_at <= e.valid_at + :within
               AND n.created_at <= :recorded_until
-            ORDER BY n.valid_at, n.created_at, n.uuid LIMIT 1) AS following
+            ORDER BY n.valid_at, n.created_at, n.uuid LIMIT :count) x) AS following
         FROM json_each(:uuids) u JOIN episode e ON e.uuid = u.value
-        WHERE e.group_id {IN_GROUPS} AND length(e.content) <= :most AND following IS NOT NULL""",
+        WHERE e.group_id {IN_GROUPS} AND length(e.content) <= :most""",
         {
             "uuids": as_list(dict.fromkeys(uuids)),
             "groups": as_list(wanted.group_ids),
             "most": most,
+            "count": count,
             "within": within // timedelta(microseconds=1),
             "recorded_until": DUSK if wanted.recorded_until is None else micros(wanted.recorded_until),
         },
     )
-    return {row["uuid"]: row["following"] for row in found}
+    chains = {row["uuid"]: list(takewhile(bool, json.loads(row["following"]))) for row in found}
+    return {uuid: chain for uuid, chain in chains.items() if chain}
 
 
 def saga_steps(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Steps]:
@@ -317,9 +322,9 @@ class SqliteNeighbours(SqlitePart):
         return await self._file.read(lambda db: saga_steps(db, uuids, group_ids))
 
     async def followers(
-        self, uuids: Sequence[str], wanted: EpisodeFilter, most: int, within: timedelta
-    ) -> dict[str, str]:
-        return await self._file.read(lambda db: followers(db, uuids, wanted, most, within))
+        self, uuids: Sequence[str], wanted: EpisodeFilter, most: int, within: timedelta, count: int
+    ) -> dict[str, list[str]]:
+        return await self._file.read(lambda db: followers(db, uuids, wanted, most, within, count))
 
     async def mentions_among(self, episode_uuids: Sequence[str], entity_uuids: Sequence[str]) -> dict[str, int]:
         return await self._file.read(lambda db: mentions_among(db, episode_uuids, entity_uuids))

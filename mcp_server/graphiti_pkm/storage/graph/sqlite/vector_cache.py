@@ -112,6 +112,27 @@ class VectorCache:
             return matrix, np.empty(0, np.float32)
         return matrix, matrix.unit_rows @ (asked / np.linalg.norm(asked))
 
+    def owner_scores(
+        self, db: sqlite3.Connection, kind: str, group_id: str, vector: Vector, owners: Sequence[str]
+    ) -> dict[str, float]:
+        """The best cosine of each of these owners, of the rows of which alone it is computed."""
+        import numpy as np  # noqa: PLC0415 takes long to import, and a start needs no vectors
+
+        key = (kind, group_id)
+        with self._reading[hash(key) % _LOCKS]:
+            matrix = self._current(db, key)
+        numbers = {owner: matrix.numbers.get(owner, matrix.owner_count) for owner in owners}
+        known = {owner: number for owner, number in numbers.items() if number < matrix.owner_count}
+        if not known:
+            return {}
+        is_asked = np.zeros(matrix.owner_count, bool)
+        is_asked[list(known.values())] = True
+        places = np.flatnonzero(is_asked[matrix.row_owners])
+        asked = np.asarray(vector, dtype=np.float32)
+        best = np.full(matrix.owner_count, -np.inf, np.float32)
+        np.maximum.at(best, matrix.row_owners[places], matrix.unit_rows[places] @ (asked / np.linalg.norm(asked)))
+        return {owner: float(best[number]) for owner, number in known.items()}
+
     def _current(self, db: sqlite3.Connection, key: _Key) -> _Matrix:
         import numpy as np  # noqa: PLC0415 takes long to import, and a start needs no vectors
 

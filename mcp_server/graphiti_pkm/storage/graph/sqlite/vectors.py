@@ -176,6 +176,18 @@ def nearest_episodes(
     return {found.owners[owner]: EpisodeHit(cosine, *spans_of[owner]) for owner, cosine in order}
 
 
+def episode_cosines(
+    db: sqlite3.Connection, cache: VectorCache, vector: Vector, uuids: Sequence[str], group_ids: Sequence[str]
+) -> dict[str, float]:
+    """Of the nearest passage of each of these episodes."""
+    if not is_comparable(db, vector):
+        return {}
+    found: dict[str, float] = {}
+    for group in dict.fromkeys(group_ids):
+        found |= cache.owner_scores(db, PASSAGE, group, vector, uuids)
+    return found
+
+
 def of_records(db: sqlite3.Connection, uuids: Sequence[str]) -> "dict[str, np.ndarray]":
     """The vectors of a few records, with length 1."""
     found = db.execute(

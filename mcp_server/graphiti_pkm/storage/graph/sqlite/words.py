@@ -83,8 +83,22 @@ class _Word(NamedTuple):
     """The number of texts of the groups that contain it."""
 
 
+def episodes_holding(db: sqlite3.Connection, terms: Sequence[str], group_ids: Sequence[str]) -> dict[str, int]:
+    """The number of episodes of these groups that have each word."""
+    return {word: hits for word, (hits, _) in _counted(db, terms, group_ids, EPISODE).items()}
+
+
 def _asked(db: sqlite3.Connection, terms: Sequence[str], group_ids: Sequence[str], kind: str) -> list[_Word]:
     """The words that stand in any text of these groups, the rarest first, weighed by how rare they are there."""
+    counted = sorted(_counted(db, terms, group_ids, kind).values(), key=lambda one: one[0])
+    total = sum(hits for hits, _ in counted)
+    return [_Word(text, weight(hits, total), hits) for hits, text in counted]
+
+
+def _counted(
+    db: sqlite3.Connection, terms: Sequence[str], group_ids: Sequence[str], kind: str
+) -> dict[str, tuple[int, str]]:
+    """Of the words that stand in any text of these groups, the number of texts, and how to ask for them."""
     numbers = [
         row[0]
         for row in db.execute(
@@ -92,15 +106,13 @@ def _asked(db: sqlite3.Connection, terms: Sequence[str], group_ids: Sequence[str
         )
     ]
     folded = dict.fromkeys(word for term in terms for word in searchable(fold(term)).split())
-    counted: list[tuple[int, str]] = []
+    counted: dict[str, tuple[int, str]] = {}
     for word in folded if numbers else ():
         expression = " OR ".join(f'"{_indexed(prefix(number, kind), word)}"' for number in numbers)
         (hits,) = db.execute("SELECT count(*) FROM word_index WHERE word_index MATCH ?", (expression,)).fetchone()
         if hits:
-            counted.append((hits, expression))
-    total = sum(hits for hits, _ in counted)
-    counted.sort(key=lambda one: one[0])
-    return [_Word(text, weight(hits, total), hits) for hits, text in counted]
+            counted[word] = hits, expression
+    return counted
 
 
 class Found(NamedTuple):

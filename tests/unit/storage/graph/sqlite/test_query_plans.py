@@ -1,6 +1,7 @@
 """What reads the tables of the graph finds its rows by an index, however large the tables are."""
 
 import sqlite3
+from array import array
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, timedelta
 from pathlib import Path
@@ -72,6 +73,7 @@ def scans(statement: str, parameters: Any, connection: sqlite3.Connection, *, by
 BY_UUID = ("words of episodes", "places of episodes", "steps of sagas")
 """Questions about single episodes, of which a group may have many."""
 
+VECTOR = array("f", [1.0] + [0.0] * 31)
 HALF_AN_HOUR = timedelta(minutes=30)
 
 QUESTIONS: dict[str, Callable[[SqliteGraph, str, str, str], Any]] = {
@@ -118,8 +120,10 @@ QUESTIONS: dict[str, Callable[[SqliteGraph, str, str, str], Any]] = {
     "search of facts": lambda g, _, __, ___: g.search.search_facts(["knows"], FACTS, 5),
     "search of episodes": lambda g, _, __, ___: g.search.search_episodes(["berlin"], EPISODES, 5),
     "words of episodes": lambda g, _, episode, __: g.search.episode_words([episode], ["berlin"], [], [GROUP]),
+    "episodes that have a word": lambda g, _, __, ___: g.search.episodes_holding(["berlin"], [GROUP]),
+    "cosines of episodes": lambda g, _, episode, __: g.search.episode_cosines(VECTOR, [episode], [GROUP]),
     "places of episodes": lambda g, _, episode, __: g.episodes.episode_places([episode], [GROUP]),
-    "followers": lambda g, _, episode, __: g.part(NEIGHBOURS).followers([episode], EPISODES, 400, HALF_AN_HOUR),
+    "followers": lambda g, _, episode, __: g.part(NEIGHBOURS).followers([episode], EPISODES, 400, HALF_AN_HOUR, 5),
     "steps of sagas": lambda g, _, episode, __: g.part(NEIGHBOURS).saga_steps([episode], [GROUP]),
     "sagas of episodes": lambda g, _, episode, __: g.sagas.sagas_of_episodes([episode], [GROUP], []),
 }
