@@ -3,17 +3,19 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from itertools import cycle
+from datetime import UTC, date, datetime, timedelta
+from itertools import cycle, groupby
+from operator import itemgetter
 from statistics import fmean
 from time import perf_counter
 from typing import Any
 
 from mcp.client import Client
+from tests.acceptance.decisions import TOLD
 from tests.benchmarks.measuring import Figure, Side, Target, in_turn, ms
 from tests.benchmarks.texts import asked_of_the_conversation, conversation, journal
 from tests.benchmarks.world import call, client_of, memory
-from tests.questions.question_set import Question, Split, questions
+from tests.questions.question_set import Question, Split, fact_questions, journal_facts, questions
 
 from graphiti_pkm.bootstrap import Memory, configured_embedder
 from graphiti_pkm.core.model.names import search_terms
@@ -63,7 +65,7 @@ async def figures() -> list[Figure]:
         await tell(client)
         found = [each for split in ("tune", "held") for each in await _quality(opened, client, split)]
         found += [await _speed(opened, client), *await _against_embedding(opened, client)]
-    return [*found, *await _of_a_conversation()]
+    return [*found, *await _of_a_conversation(), *await _of_facts()]
 
 
 async def tell(client: Client) -> None:
@@ -197,6 +199,53 @@ async def _of_a_conversation() -> list[Figure]:
                 )
             )
         return figures
+
+
+async def _of_facts() -> list[Figure]:
+    """Over the facts of the journal and of the decisions, told by hand: no model reads anything."""
+    async with memory() as opened, client_of(opened) as client:
+        await tell_facts(client)
+        asked = fact_questions()
+        found = {one.id: await _facts_found(client, one.question) for one in asked}
+        figures = []
+        for kind in (None, "words", "paraphrase"):
+            of_kind = [one for one in asked if kind in (None, one.kind)]
+            ranks = [
+                next((1 / place for place, fact in enumerate(found[one.id], 1) if fact in one.gold), 0.0)
+                for one in of_kind
+            ]
+            recall = 100 * fmean(len(one.gold.intersection(found[one.id])) / len(one.gold) for one in of_kind)
+            which = {None: "", "words": ", with words of the fact", "paraphrase": ", in other words"}[kind]
+            figures.append(
+                Figure(
+                    f"search_memory_facts through MCP, recall@{TOP} on {len(of_kind)} questions over facts{which}; "
+                    f"beside it MRR@{TOP}",
+                    f"{recall:.1f}",
+                    f"{100 * fmean(ranks):.1f}",
+                    recall,
+                )
+            )
+        return figures
+
+
+async def tell_facts(client: Client) -> None:
+    """Facts of the journal, and of the decisions as the acceptance tests tell them, without their quotes."""
+    for day, each in groupby(journal_facts(), key=itemgetter("date")):
+        await _tell_stated(client, day, [{key: fact[key] for key in fact if key != "date"} for fact in each])
+    for number, told in TOLD.items():
+        facts = [{key: fact[key] for key in fact if key != "quote"} for fact in told["facts"]]
+        recorded = date(2017, 1, 1) + timedelta(days=int(number))
+        await _tell_stated(client, recorded.isoformat(), facts, entities=told["entities"])
+
+
+async def _tell_stated(client: Client, day: str, facts: Sequence[dict[str, Any]], **more: Any) -> None:
+    body = " ".join(f"{fact['fact']}." for fact in facts)
+    await call(client, "add_memory", episode_body=body, reference_time=day, facts=facts, **more)
+
+
+async def _facts_found(client: Client, question: str) -> list[tuple[str, str, str]]:
+    facts = (await call(client, "search_memory_facts", query=question, max_facts=TOP))["facts"]
+    return [(fact["source_node_name"], fact["name"], fact.get("value") or fact["target_node_name"]) for fact in facts]
 
 
 async def _against_embedding(opened: Memory, client: Client) -> list[Figure]:

@@ -15,6 +15,8 @@ FEW = 2
 """A question that shares no more content words with each of its entries is a paraphrase."""
 
 _FILE = Path(__file__).with_name("questions.json")
+_JOURNAL_FACTS = _FILE.with_name("journal_facts.json")
+_FACT_QUESTIONS = _FILE.with_name("fact_questions.json")
 _SMALL_WORDS = words_of(
     """a about above after again against all am an and any are as at be because been before being below between both
     but by can could did do does doing down during each every few for from further had has have having he her here
@@ -42,6 +44,30 @@ def questions(split: Split | None = None) -> list[Question]:
     read = json.loads(_FILE.read_text(encoding="utf-8"))
     found = [Question(**{**each, "gold": tuple(each["gold"])}) for each in read]
     return [each for each in found if split in (None, each.split)]
+
+
+@dataclass(frozen=True)
+class FactQuestion:
+    """A question over the facts of the journal and of the decisions."""
+
+    id: str
+    kind: Literal["words", "paraphrase"]
+    """Whether it has words of the fact, or says it otherwise."""
+    question: str
+    gold: frozenset[tuple[str, str, str]]
+    """Source, relation, and target or value of the facts that answer it; "me" is who keeps the journal."""
+
+
+def journal_facts() -> list[dict[str, str]]:
+    """What entries of the journal state, in our words: ``date`` of the entry, and a fact as add_memory takes it."""
+    read: list[dict[str, str]] = json.loads(_JOURNAL_FACTS.read_text(encoding="utf-8"))
+    return read
+
+
+def fact_questions() -> list[FactQuestion]:
+    """All of them; nothing was tuned with any."""
+    read = json.loads(_FACT_QUESTIONS.read_text(encoding="utf-8"))
+    return [FactQuestion(**{**each, "gold": frozenset(map(tuple, each["gold"]))}) for each in read]
 
 
 def shared_words(question: str, entries: Iterable[str]) -> int:
