@@ -178,13 +178,10 @@ class EpisodeCandidates:
     ) -> tuple[dict[str, float], dict[str, float]]:
         """How much of the query was said up to each message, and how near each is itself."""
         search = self._graph.search
-        if query.vector is None:
-            held, cosines = await search.episodes_holding(terms, wanted.group_ids), {}
-        else:
-            held, cosines = await asyncio.gather(
-                search.episodes_holding(terms, wanted.group_ids),
-                search.episode_cosines(query.vector, list(messages), wanted.group_ids),
-            )
+        held = await search.episodes_holding(terms, wanted.group_ids)
+        cosines: dict[str, float] = {}
+        if query.vector is not None:
+            cosines = await search.episode_cosines(query.vector, list(messages), wanted.group_ids)
         shares = talk_shares(talk_weights(terms, held), counts, messages, followers)
         return shares, {uuid: max(cosine, 0.0) for uuid, cosine in cosines.items()}
 

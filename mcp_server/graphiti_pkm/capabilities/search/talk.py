@@ -52,9 +52,9 @@ def talk_shares(
         if last and followers.get(last.uuid) == uuid:
             fading = max(fading, _NEXT)
         heard = {word: left for word, often in heard.items() if (left := often * fading) > _FAINT}
-        for word, often in counts[uuid].counts.items() if uuid in counts else ():
+        for word, count in counts[uuid].counts.items() if uuid in counts else ():
             if word in gains:
-                heard[word] = heard.get(word, 0.0) + often
+                heard[word] = heard.get(word, 0.0) + count
         share = 0.0
         for word, often in heard.items():
             share += gains[word] * often / (often + _K1)

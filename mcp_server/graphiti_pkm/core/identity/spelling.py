@@ -36,10 +36,16 @@ def close_spelling(one: str, other: str) -> bool:
 
     A typo is a letter inserted, omitted, changed or swapped with the next.
     """
+    return typos_between(one, other) is not None
+
+
+def typos_between(one: str, other: str) -> int | None:
+    """How many typos, if two compared forms differ by some and by no more than ``close_spelling`` says; else None."""
     allowed = typos_allowed(min(len(one), len(other)))
     if abs(len(one) - len(other)) > allowed:
-        return False
-    return 0 < OSA.distance(one, other, score_cutoff=allowed) <= allowed and same_digits(one, other)
+        return None
+    typos = OSA.distance(one, other, score_cutoff=allowed)
+    return typos if 0 < typos <= allowed and same_digits(one, other) else None
 
 
 def may_name_one_person(one: str, other: str) -> bool:

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graphiti_pkm.core.identity.persons import Persons
-from graphiti_pkm.core.identity.spelling import NameForm
-from graphiti_pkm.core.model.names import SHORTEST_PART, beginning_term, name_key, normalise_name, search_terms
+from graphiti_pkm.core.identity.spelling import NameForm, typos_between
+from graphiti_pkm.core.model.names import SHORTEST_PART, beginning_term, fold, name_key, normalise_name, search_terms
 from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import Entity, Vector
 from graphiti_pkm.core.ports.graph import Graph
@@ -38,6 +38,9 @@ _MOST_NAME_TERMS = 8
 _LOOKED_AT = 50
 """Entities examined that share a word, or its beginning, with a name that was not found."""
 _UUID = 8
+_TYPO = 1.0
+"""More than a name can gain otherwise. It counts only where no entity has every word of the query."""
+NO_NAMES: Mapping[str, Sequence[str]] = {}
 _FEW_KEYS = 200
 """Computing more is left to a thread."""
 PERSON_WORDS = frozenset({"me", "i", "user", "theuser", "myself"})
@@ -142,7 +145,8 @@ class Candidates:
             for item in records
         }
         near = await self._graph.search.nearest_entities(query.vector, wanted, POOL) if query.vector else {}
-        fused = await in_thread(_fused, query, texts, near)
+        names = {item.uuid: (item.name, *aliases.get(item.uuid, ())) for item in records}
+        fused = await in_thread(_fused, query, texts, near, names)
         sure = [*texts, *(uuid for uuid, cosine in near.items() if cosine >= NEAR_NAME)]
         return fused.then("faint", faded(fused.by_uuid, sure))
 
@@ -183,10 +187,28 @@ def checked_text(parameter: str, text: str) -> str:
     return text
 
 
-def _fused(query: Query, texts: Mapping[str, str], near: Mapping[str, float]) -> Scores:
+def _fused(
+    query: Query,
+    texts: Mapping[str, str],
+    near: Mapping[str, float],
+    names: Mapping[str, Sequence[str]] = NO_NAMES,
+) -> Scores:
     is_cut = len(texts) >= POOL or sum(cosine > MIN_COSINE for cosine in near.values()) >= POOL
     counts = stem_counts(texts)
     words, only_words = scores_of_words(query.terms, counts), query.vector is None
     found = Scores(is_cut=is_cut).then("words", by_words_alone(words, only_words=only_words))
     found = found.then("meaning", fuse(words, near, only_words=only_words))
-    return found.then("every_word", kept_above(found.by_uuid, holding_all(query.terms, counts)))
+    whole = holding_all(query.terms, counts)
+    if not whole:
+        found = found.then("spelling", _respelt(query.terms, names, found.by_uuid))
+    return found.then("every_word", kept_above(found.by_uuid, whole))
+
+
+def _respelt(terms: Sequence[str], names: Mapping[str, Sequence[str]], scores: Mapping[str, float]) -> dict[str, float]:
+    """Scores in which a name that differs from the whole query by a typo is first; by two, next."""
+    asked = "".join(terms)
+    spelt = {uuid: ["".join(fold(name).split()) for name in each] for uuid, each in names.items()}
+    if any(asked in each for each in spelt.values()):
+        return {**scores}
+    typos = {uuid: [n for name in each if (n := typos_between(asked, name))] for uuid, each in spelt.items()}
+    return {**scores, **{uuid: scores[uuid] + _TYPO / min(counts) for uuid, counts in typos.items() if counts}}

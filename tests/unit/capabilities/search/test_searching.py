@@ -71,6 +71,18 @@ async def test_names_are_found_exactly_normalised_and_by_alias_and_the_rest_is_l
     assert answer.nodes[0].score is None
 
 
+async def test_a_name_that_is_misspelt_in_the_query_comes_before_others_that_share_a_word_and_says_why() -> None:
+    others = [an_entity(f"{first} Wenger") for first in ("Wenger", "Maria", "Toni", "Jan")]
+    world = await a_world(*others, an_entity("Tobias Wenger"), an_entity("Tobias Wenger 2"))
+    answer = await nodes(world, "Toias Wenger")
+    assert names(answer)[0] == "Tobias Wenger"
+    assert answer.nodes[0].why["spelling"] > 0
+    assert all("spelling" not in node.why for node in answer.nodes[1:])  # in digits no typo is one
+    exact = await nodes(world, "Tobias Wenger")
+    assert names(exact)[0] == "Tobias Wenger"
+    assert "spelling" not in exact.nodes[0].why
+
+
 async def test_names_come_before_what_only_fits_the_query() -> None:
     world = await a_world(an_entity("Apple pie"), an_entity("Pear"), an_entity("Apple tree"))
     answer = await nodes(world, "apple", names=["Pear"])
