@@ -73,10 +73,10 @@ async def test_the_same_text_is_that_of_the_first_such_episode_of_the_stretch(gr
     assert await graph.episodes.same_text(instant.model_copy(update={"group_id": "t3"}), first.content) is None
 
 
-async def test_a_short_episode_is_followed_by_the_next_ones_as_long_as_they_are_short_and_soon(graph: Graph) -> None:
-    half_an_hour = timedelta(minutes=30)
+async def test_a_message_is_followed_by_the_next_ones_as_long_as_they_are_short_and_soon(graph: Graph) -> None:
+    start, half_an_hour = at(2026, 3, 1), timedelta(minutes=30)
     first, beside, second, known_late, long, alone = (
-        an_episode(text, valid_at=at(2026, 3, 1) + after, created_at=created)
+        an_episode(text, valid_at=start + after, created_at=created, source="message")
         for text, after, created in (
             ("Which one?", timedelta(), at(2026, 5)),
             ("Same time", timedelta(), at(2026, 5, 2)),
@@ -86,27 +86,37 @@ async def test_a_short_episode_is_followed_by_the_next_ones_as_long_as_they_are_
             ("Alone.", timedelta(hours=3), at(2026, 5)),
         )
     )
-    elsewhere = an_episode("Elsewhere", valid_at=at(2026, 3, 1) + timedelta(seconds=1), group_id="t2")
-    await graph.writer.apply(a_write(first, beside, second, known_late, long, alone), {})
+    elsewhere = an_episode("Elsewhere", valid_at=start + timedelta(seconds=1), group_id="t2", source="message")
+    note = an_episode("A note.", valid_at=start + timedelta(seconds=1), created_at=at(2026, 5))
+    await graph.writer.apply(a_write(first, beside, second, known_late, long, alone, note), {})
     await graph.writer.apply(a_write(elsewhere), {})
     followers = graph.part(NEIGHBOURS).followers
-    asked = [one.uuid for one in (first, beside, second, long, alone, elsewhere)] + ["unknown"]
+    asked = [one.uuid for one in (first, beside, second, long, alone, note, elsewhere)] + ["unknown"]
     early = EpisodeFilter(group_ids=(GROUP,), recorded_until=at(2026, 5, 3))
     whenever = EpisodeFilter(group_ids=(GROUP,))
-    assert await followers(asked, early, 10, half_an_hour, 1) == {first.uuid: [second.uuid], beside.uuid: [second.uuid]}
+    assert await followers(asked, early, 10, half_an_hour, 1) == {
+        first.uuid: [beside.uuid],
+        beside.uuid: [second.uuid],
+        second.uuid: [],
+        alone.uuid: [],
+    }
     assert await followers(asked, whenever, 20, half_an_hour, 1) == {
-        first.uuid: [known_late.uuid],
+        first.uuid: [beside.uuid],
         beside.uuid: [known_late.uuid],
         second.uuid: [long.uuid],
+        long.uuid: [],
+        alone.uuid: [],
     }
-    assert (await followers([first.uuid], whenever, 10, half_an_hour, 5)) == {
-        first.uuid: [known_late.uuid, second.uuid]
-    }
+    three = {first.uuid: [beside.uuid, known_late.uuid, second.uuid]}
     an_hour = timedelta(hours=1)
-    assert (await followers([first.uuid], whenever, 10, an_hour, 5)) == {first.uuid: [known_late.uuid, second.uuid]}
-    assert len((await followers([first.uuid], whenever, 20, an_hour, 5))[first.uuid]) == 3
-    assert await followers(asked, early, 20, timedelta(minutes=29), 1) == {}
-    assert await followers(asked, EpisodeFilter(group_ids=("t2",)), 20, half_an_hour, 1) == {}
+    assert await followers([first.uuid], whenever, 10, half_an_hour, 5) == three
+    assert await followers([first.uuid], whenever, 10, an_hour, 5) == three
+    assert len((await followers([first.uuid], whenever, 20, an_hour, 5))[first.uuid]) == 4
+    assert (await followers(asked, early, 20, timedelta(minutes=29), 1))[beside.uuid] == []
+    assert await followers(asked, whenever, 20, half_an_hour, 0) == {
+        one.uuid: [] for one in (first, beside, second, long, alone)
+    }
+    assert await followers(asked, EpisodeFilter(group_ids=("t2",)), 20, half_an_hour, 1) == {elsewhere.uuid: []}
     assert await followers([], whenever, 20, half_an_hour, 1) == {}
 
 

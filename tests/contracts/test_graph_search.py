@@ -1,9 +1,10 @@
 """Contract of ``Graph``: full text. Words match whole, without case and accents; filters hold inside the query."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.builders import a_fact, a_mention, a_name, a_write, an_entity, an_episode, at
+from tests.builders import RECORDED, a_fact, a_mention, a_name, a_write, an_entity, an_episode, at
 
 from graphiti_pkm.core.model.names import beginning_term, search_terms
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter
@@ -241,9 +242,15 @@ async def test_the_episodes_that_have_a_word_are_counted_in_the_groups_asked_for
     await graph.writer.apply(a_write(*told), {})
     await graph.writer.apply(a_write(an_episode("A boat.", group_id="t2")), {})
     holding = graph.search.episodes_holding
-    assert await holding(["boat", "train", "plane"], ["t1"]) == {"boat": 2, "train": 1}
-    assert await holding(["boat"], ["t1", "t2"]) == {"boat": 3}
-    assert await holding(["boat"], []) == await holding([], ["t1"]) == {}
+    one, both, none = (EpisodeFilter(group_ids=groups) for groups in (("t1",), ("t1", "t2"), ()))
+    assert await holding(["boat", "train", "plane"], one) == {"boat": 2, "train": 1}
+    assert await holding(["boat"], both) == {"boat": 3}
+    assert await holding(["boat"], none) == await holding([], one) == {}
+    later = RECORDED + timedelta(hours=1)
+    await graph.writer.apply(a_write(an_episode("A boat on a train on a plane.", created_at=later)), {})
+    until = {"recorded_until": RECORDED + timedelta(minutes=1)}
+    assert await holding(["boat", "train", "plane"], one) == {"boat": 3, "train": 2, "plane": 1}
+    assert await holding(["boat", "train", "plane"], one.model_copy(update=until)) == {"boat": 2, "train": 1}
 
 
 async def test_stems_follow_a_text_that_is_written_again(graph: Graph) -> None:

@@ -39,18 +39,24 @@ class FakeNeighbours(FakePart):
         found: dict[str, list[str]] = {}
         for uuid in uuids:
             one = db.episodes.get(uuid)
-            if one is None or one.group_id not in wanted.group_ids or len(one.content) > most:
+            if (
+                one is None
+                or one.group_id not in wanted.group_ids
+                or one.source != "message"
+                or len(one.content) > most
+            ):
                 continue
             later = [
                 other
                 for other in db.episodes.values()
                 if other.group_id == one.group_id
-                and one.valid_at < other.valid_at <= one.valid_at + within
+                and other.source == "message"
+                and place(one).order < place(other).order
+                and other.valid_at <= one.valid_at + within
                 and (wanted.recorded_until is None or other.created_at <= wanted.recorded_until)
             ]
             following = sorted(later, key=lambda other: place(other).order)[:count]
-            if chain := [other.uuid for other in takewhile(lambda other: len(other.content) <= most, following)]:
-                found[uuid] = chain
+            found[uuid] = [other.uuid for other in takewhile(lambda other: len(other.content) <= most, following)]
         return found
 
     async def saga_steps(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Steps]:

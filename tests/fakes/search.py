@@ -88,12 +88,13 @@ class FakeSearch(FakePart):
             if one.group_id in group_ids
         }
 
-    async def episodes_holding(self, terms: Sequence[str], group_ids: Sequence[str]) -> dict[str, int]:
+    async def episodes_holding(self, terms: Sequence[str], wanted: EpisodeFilter) -> dict[str, int]:
         db = await self._db()
         texts = [
             set(map(stem, [*fold(text).split(), *joined_words(text), *word_parts(text)]))
             for one in db.episodes.values()
-            if one.group_id in group_ids
+            if one.group_id in wanted.group_ids
+            and (wanted.recorded_until is None or one.created_at <= wanted.recorded_until)
             for text in [f"{one.name} {one.content}"]
         ]
         held = {term: sum(stem(term) in text for text in texts) for term in terms}

@@ -16,6 +16,7 @@ from graphiti_pkm.storage.graph.queries import facts as queries_facts
 from graphiti_pkm.storage.graph.queries import neighbours as queries_neighbours
 from graphiti_pkm.storage.graph.queries import paths as queries_paths
 from graphiti_pkm.storage.graph.queries import read as queries_read
+from graphiti_pkm.storage.graph.queries import search as queries_search
 from graphiti_pkm.storage.graph.queries.values import Query
 from graphiti_pkm.storage.graph.store import GraphStore
 
@@ -133,3 +134,9 @@ async def test_who_follows_is_looked_for_in_the_half_hour_after_only(database: W
     (found,) = [one for one in steps(plan) if "e:Episodic" in one["args"].get("Details", "")]
     assert "IndexSeek" in found["operatorType"]
     assert "valid_at" in found["args"]["Details"]
+
+
+async def test_later_episodes_are_looked_for_by_when_they_were_recorded(database: WatchedDatabase) -> None:
+    plan = await database.plan(queries_search.later_counts(["words"], [GROUP], at(2026)))
+    sought = [one for one in steps(plan) if "IndexSeek" in one["operatorType"]]
+    assert any("e:Episodic(created_at)" in one["args"]["Details"] for one in sought)

@@ -129,18 +129,21 @@ class EpisodeCandidates:
             talk=talk,
             dates=self._dates(places, periods),
         )
-        possible = possible_score(
-            self._weights,
-            meaning=query.vector is not None,
-            dates=bool(periods),
-            entities=bool(named),
-            talk=bool(messages),
+        possible, in_talk = (
+            possible_score(
+                self._weights,
+                meaning=query.vector is not None,
+                dates=bool(periods),
+                entities=bool(named),
+                talk=with_talk,
+            )
+            for with_talk in (False, True)
         )
-        own = own_scores(signs, self._weights, possible)
+        own = own_scores(signs, self._weights, possible, in_talk)
         if named:
             counts_of_named = await self._neighbours.mentions_among(best_of(own.by_uuid, _COMPARED), named)
             shares = {uuid: count / len(named) for uuid, count in counts_of_named.items()}
-            own = own_scores(replace(signs, entities=shares), self._weights, possible)
+            own = own_scores(replace(signs, entities=shares), self._weights, possible, in_talk)
         around = await self._surroundings(own.by_uuid, places, wanted)
         scores = replace(with_surroundings(own, around, self._weights), is_cut=is_cut)
         return Found(scores, {uuid: hit for uuid, hit in hits.items() if hit.end})
@@ -150,21 +153,21 @@ class EpisodeCandidates:
     ) -> tuple[dict[str, Place], dict[str, str]]:
         """The messages among the candidates, with those that follow one that has words; and who follows each of these.
 
+        No other episode is ranked by what stands before it: notes of one sitting are no talk.
+
         Those that were no candidates become some, with their ``places``. All get ``counts``.
         """
         followers = self._neighbours.followers
         chains = await followers(list(counts), wanted, _SHORT, _SOON, _FOLLOWING)
-        if not chains:
-            return {}, {}
         others = [uuid for uuid in places if uuid not in counts]
-        near = await followers(others, wanted, _SHORT, _SOON, 1)
+        near = await followers(others, wanted, _SHORT, _SOON, 0)
         messages = list(dict.fromkeys((*chains, *(uuid for chain in chains.values() for uuid in chain), *near)))
         unread = [uuid for uuid in messages if uuid not in counts]
         read = await self._graph.search.episode_words(unread, stems, (), wanted.group_ids)
         new = {uuid: one for uuid, one in read.items() if uuid in places or _may_join(one.place, wanted)}
         places |= {uuid: one.place for uuid, one in new.items()}
         counts |= {uuid: one.counts for uuid, one in new.items()}
-        after = {uuid: chain[0] for uuid, chain in chains.items() if chain[0] in counts}
+        after = {uuid: chain[0] for uuid, chain in chains.items() if chain and chain[0] in counts}
         return {uuid: places[uuid] for uuid in messages if uuid in counts}, after
 
     async def _talk(
@@ -178,7 +181,7 @@ class EpisodeCandidates:
     ) -> tuple[dict[str, float], dict[str, float]]:
         """How much of the query was said up to each message, and how near each is itself."""
         search = self._graph.search
-        held = await search.episodes_holding(terms, wanted.group_ids)
+        held = await search.episodes_holding(terms, wanted)
         cosines: dict[str, float] = {}
         if query.vector is not None:
             cosines = await search.episode_cosines(query.vector, list(messages), wanted.group_ids)

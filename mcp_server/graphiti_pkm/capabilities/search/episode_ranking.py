@@ -90,8 +90,13 @@ def rarities_of(terms: Sequence[str], counts: Mapping[str, StemCounts]) -> dict[
     return {word: math.log(1 + (len(counts) - having[word] + 0.5) / (having[word] + 0.5)) for word in stems_of(terms)}
 
 
-def own_scores(signs: Signs, weights: EpisodeWeights, possible: float) -> Scores:
-    """The weighted sum of what speaks for each episode itself, as a share of ``possible``."""
+def own_scores(signs: Signs, weights: EpisodeWeights, possible: float, in_talk: float = 1.0) -> Scores:
+    """The weighted sum of what speaks for each episode itself, as a share of ``possible``.
+
+    Of a message (a key of ``signs.talk``) it is a share of ``in_talk``: a note, which has nothing said before it, loses
+    nothing by that beside messages.
+    """
+    limits = dict.fromkeys(signs.talk, in_talk)
     weighed = {
         "words": (signs.words, weights.words),
         "meaning": (signs.cosines, weights.meaning),
@@ -101,8 +106,10 @@ def own_scores(signs: Signs, weights: EpisodeWeights, possible: float) -> Scores
     }
     found = Scores()
     for step, (sign, weight) in weighed.items():
-        before, share = found.by_uuid, weight / possible
-        scores = before | {uuid: before.get(uuid, 0.0) + share * value for uuid, value in sign.items()}
+        before = found.by_uuid
+        scores = before | {
+            uuid: before.get(uuid, 0.0) + weight * value / limits.get(uuid, possible) for uuid, value in sign.items()
+        }
         found = found.then(step, scores)
     return found
 

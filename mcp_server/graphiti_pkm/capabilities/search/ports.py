@@ -33,9 +33,10 @@ class GraphNeighbours(Protocol):
     async def followers(
         self, uuids: Sequence[str], wanted: EpisodeFilter, most: int, within: timedelta, count: int
     ) -> dict[str, list[str]]:
-        """Of the episodes of at most ``most`` characters, the next ``count`` of their group, up to one that is longer.
+        """Of the messages of at most ``most`` characters, the next ``count`` of their group, up to one that is longer.
 
-        At most ``within`` later; none of the same instant. Of the filter, groups and ``recorded_until`` count.
+        Those that have none after them are there too, other episodes are not. At most ``within`` later; of one instant
+        in the order they were recorded. Of the filter, groups and ``recorded_until`` count.
         """
         ...
 

@@ -64,5 +64,10 @@ def talk_shares(
 
 
 def _fading(last: Place, place: Place) -> float:
-    """How much of what was said up to one message still counts in the next."""
-    return 0.5 ** ((place.valid_at - last.valid_at) / _HALF_LIFE) if last.group_id == place.group_id else 0.0
+    """How much of what was said up to one message still counts in the next.
+
+    Of messages of one instant, as some programs export them, nobody knows how far apart they were.
+    """
+    if last.group_id != place.group_id:
+        return 0.0
+    return 0.5 ** ((place.valid_at - last.valid_at) / _HALF_LIFE) if place.valid_at > last.valid_at else _NEXT

@@ -294,8 +294,11 @@ class GraphSearch(Protocol):
         """
         ...
 
-    async def episodes_holding(self, terms: Sequence[str], group_ids: Sequence[str]) -> dict[str, int]:
-        """How many episodes of the groups have each of these words (``names.search_terms``); 0 is left out."""
+    async def episodes_holding(self, terms: Sequence[str], wanted: EpisodeFilter) -> dict[str, int]:
+        """How many episodes have each of these words (``names.search_terms``); 0 is left out.
+
+        Of the filter, groups and ``recorded_until`` count.
+        """
         ...
 
     async def episode_cosines(self, vector: Vector, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, float]:

@@ -122,7 +122,7 @@ async def test_a_hit_says_where_its_best_sentence_stands() -> None:
 
 
 @pytest.mark.parametrize(
-    ("minutes", "words", "is_found"), [(30, 8, True), (31, 8, False), (0, 8, False), (5, 80, True), (5, 300, False)]
+    ("minutes", "words", "is_found"), [(30, 8, True), (31, 8, False), (1, 8, True), (5, 80, True), (5, 300, False)]
 )
 async def test_a_message_is_found_by_the_words_of_the_one_before_it(minutes: int, words: int, is_found: bool) -> None:
     world = World()
@@ -133,6 +133,7 @@ async def test_a_message_is_found_by_the_words_of_the_one_before_it(minutes: int
         ("Ben: which database shall bookings use?", asked),
         (answer, asked + timedelta(minutes=minutes)),
         ("Ben: fine.", asked + timedelta(minutes=minutes + 40)),
+        source="message",
     )
     world.embedder.is_available = False
     found = contents(await search(world, "database of bookings"))
@@ -151,6 +152,7 @@ async def test_of_two_alike_messages_the_one_amid_talk_about_the_query_comes_fir
         *((text, start + timedelta(seconds=20 * number)) for number, text in enumerate(lines)),
         ("Close the valve now.", start + timedelta(days=9)),
         ("Done.", start + timedelta(days=9, seconds=20)),
+        source="message",
     )
     inside, outside = told[2].uuid, told[4].uuid
     world.embedder.is_available = False
@@ -164,11 +166,69 @@ async def test_of_two_alike_messages_the_one_amid_talk_about_the_query_comes_fir
         assert found[inside].score > found[outside].score
 
 
+async def test_notes_of_one_sitting_are_no_talk_and_none_loses_to_messages() -> None:
+    world = World()
+    known = "Dr. Keller says: Mia is allergic to penicillin and to hazelnuts."
+    sitting = at(2026, 11, 27)
+    chores = ("Called the vet about the penicillin for the cat.", "Bought a bicycle.", "Mia has swimming on Tuesday.")
+    await given(
+        world,
+        (known, at(2026, 1, 10)),
+        *((text, sitting + timedelta(seconds=number)) for number, text in enumerate(chores)),
+    )
+    chat = ("Anna: was it penicillin for Mia?", "Ben: no idea", "Anna: ok")
+    talk = [(text, sitting + timedelta(days=1, seconds=20 * number)) for number, text in enumerate(chat)]
+    world.embedder.is_available = False
+    first = (await search(world, "Mia allergic to penicillin")).episodes[0]
+    assert (first.content, "talk" in first.why) == (known, False)
+    world.embedder.is_available = True
+    await given(world, *talk, source="message")
+    world.embedder.is_available = False
+    found = (await search(world, "Mia allergic to penicillin")).episodes
+    assert found[0].content == known
+    assert [one.why.get("talk", 0) > 0 for one in found] == [one.content in chat for one in found]
+
+
+async def test_the_last_message_of_a_talk_has_its_share_though_only_the_words_are_its_own() -> None:
+    world = World()
+    start = at(2026, 4, 1)
+    lines = ("Ann: morning all", "Bob: hm, one sec", "Ann: The spare key of the boat house hangs behind the blue door.")
+    await given(world, *((text, start + timedelta(seconds=30 * at)) for at, text in enumerate(lines)), source="message")
+    world.embedder.is_available = False
+    (found,) = (await search(world, "spare key of the boat house")).episodes
+    assert found.content == lines[-1]
+    assert found.why["talk"] > 0
+
+
+async def test_pages_have_each_message_once_whatever_is_told_between_them() -> None:
+    world = World()
+    start = at(2026, 4, 1)
+    for number in range(10):
+        lines = (f"Ann: the {('garden', 'garage')[number % 2]} needs paint {number}", f"Bob: {number} yes", "Ann: fine")
+        talk = [(text, start + timedelta(days=number, seconds=30 * at)) for at, text in enumerate(lines)]
+        await given(world, *talk, source="message")
+    world.embedder.is_available = False
+
+    async def tell() -> None:
+        boxes = [(f"Note {number}: the garden is full of boxes.", start) for number in range(12)]
+        world.embedder.is_available = True
+        await given(world, *boxes, created_at=world.clock.advance(seconds=1))
+        world.embedder.is_available = False
+
+    async def ask(cursor: str | None) -> EpisodeSearchResponse:
+        return await search(world, "garden garage", max_episodes=4, cursor=cursor)
+
+    alone = [one.uuid for page in await all_pages(ask) for one in page.episodes]
+    beside = [one.uuid for page in await all_pages(ask, tell) for one in page.episodes]
+    assert len(alone) == len(set(alone)) >= 20
+    assert beside == alone
+
+
 async def test_who_follows_is_asked_for_like_any_other() -> None:
     world = World()
     asked = at(2026, 3, 1)
     anna = an_entity("Anna")
-    await given(world, ("Which database?", asked), ("Postgres.", asked + timedelta(minutes=1)))
+    await given(world, ("Which database?", asked), ("Postgres.", asked + timedelta(minutes=1)), source="message")
     await world.given(a_write(anna))
     world.embedder.is_available = False
     assert contents(await search(world, "database")) == ["Which database?", "Postgres."]

@@ -33,8 +33,7 @@ class Neighbours(Part):
         if not uuids:
             return {}
         found = await self._rows(queries_neighbours.followers(uuids, wanted, most, within, count))
-        chains = {row["uuid"]: list(takewhile(bool, row["following"])) for row in found}
-        return {uuid: chain for uuid, chain in chains.items() if chain}
+        return {row["uuid"]: list(takewhile(bool, row["following"])) for row in found}
 
     async def mentions_among(self, episode_uuids: Sequence[str], entity_uuids: Sequence[str]) -> dict[str, int]:
         if not episode_uuids or not entity_uuids:

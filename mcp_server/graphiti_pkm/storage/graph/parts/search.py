@@ -92,11 +92,15 @@ class Searches(Part):
 
         return await in_thread(lambda: {one.uuid: words(one) for one in found})
 
-    async def episodes_holding(self, terms: Sequence[str], group_ids: Sequence[str]) -> dict[str, int]:
+    async def episodes_holding(self, terms: Sequence[str], wanted: EpisodeFilter) -> dict[str, int]:
         words = queries_search.words_asked(terms)
-        asked = queries_search.asked_words(words, group_ids, "episode")
+        asked = queries_search.asked_words(words, wanted.group_ids, "episode")
         counted = await self._rows(queries_search.word_counts(asked, "episode")) if asked else []
-        return {words[row["place"]]: row["held"] for row in counted}
+        held = {words[row["place"]]: row["held"] for row in counted}
+        if held and wanted.recorded_until is not None:
+            for row in await self._rows(queries_search.later_counts(asked, wanted.group_ids, wanted.recorded_until)):
+                held[words[row["place"]]] -= row["held"]
+        return {word: count for word, count in held.items() if count}
 
     async def episode_cosines(self, vector: Vector, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, float]:
         if not uuids or not await self._is_comparable(vector):

@@ -67,14 +67,17 @@ def saga_steps(uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
 
 
 def followers(uuids: Sequence[str], wanted: EpisodeFilter, most: int, within: timedelta, count: int) -> Query:
-    """The next in time, by the index on ``valid_at``, with nothing in place of one that is long."""
+    """The next messages, by the index on ``valid_at``, with nothing in place of one that is long."""
     return Query(
         "followers",
         f"""UNWIND $uuids AS u MATCH (m:Episodic {{uuid: u}})
-        WHERE coalesce(m.group_id, '') IN $groups AND size(m.content) <= $most
+        WHERE coalesce(m.group_id, '') IN $groups AND m.source = 'message' AND size(m.content) <= $most
         WITH DISTINCT m
         CALL {{ WITH m MATCH (e:Episodic)
-          WHERE e.valid_at > m.valid_at AND e.valid_at <= m.valid_at + duration({{seconds: $seconds}})
+          WHERE e.valid_at >= m.valid_at AND e.valid_at <= m.valid_at + duration({{seconds: $seconds}})
+            AND (e.valid_at > m.valid_at OR e.created_at > m.created_at
+              OR (e.created_at = m.created_at AND e.uuid > m.uuid))
+            AND e.source = 'message'
             AND coalesce(e.group_id, '') = coalesce(m.group_id, '') AND {RECORDED} <= $recorded_until
           WITH e ORDER BY e.valid_at, e.created_at, e.uuid LIMIT $count
           RETURN collect(CASE WHEN size(e.content) <= $most THEN e.uuid ELSE '' END) AS following }}

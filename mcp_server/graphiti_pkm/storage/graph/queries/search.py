@@ -147,6 +147,18 @@ def word_counts(asked: Sequence[str], kind: ScopeKind) -> Query:
     )
 
 
+def later_counts(asked: Sequence[str], group_ids: Sequence[str], until: datetime) -> Query:
+    """Of ``word_counts`` of episodes, those recorded later: looked for by the index on ``created_at``."""
+    return Query(
+        "later word counts",
+        f"""MATCH (e:Episodic) WHERE e.created_at > $until AND coalesce(e.group_id, '') IN $groups
+        WITH collect(e.uuid) AS later WHERE size(later) > 0
+        {_ASKED.replace("WITH place,", "WITH later, place,")} {_FOUND_NODES} WITH later, place, node
+        MATCH (node)-[:OF]->(e:Episodic) WHERE e.uuid IN later RETURN place, count(node) AS held""",
+        {"asked": [{"words": words} for words in asked], "groups": group_ids, "until": until},
+    )
+
+
 def weighed(asked: Sequence[str], held: Mapping[int, int]) -> list[Weighed]:
     """The words that occur, rarest first, weighed by their rarity in the groups.
 

@@ -293,8 +293,8 @@ class Searches(SqlitePart):
     ) -> dict[str, EpisodeWords]:
         return await self._file.read(lambda db: episode_stems.episode_words(db, uuids, stems, parts, group_ids))
 
-    async def episodes_holding(self, terms: Sequence[str], group_ids: Sequence[str]) -> dict[str, int]:
-        return await self._file.read(lambda db: words.episodes_holding(db, terms, group_ids))
+    async def episodes_holding(self, terms: Sequence[str], wanted: EpisodeFilter) -> dict[str, int]:
+        return await self._file.read(lambda db: words.episodes_holding(db, terms, wanted))
 
     async def episode_cosines(self, vector: Vector, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, float]:
         return await self._file.read(lambda db: vectors.episode_cosines(db, self._cache, vector, uuids, group_ids))

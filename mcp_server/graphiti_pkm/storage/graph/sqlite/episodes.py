@@ -239,15 +239,16 @@ def same_text(db: sqlite3.Connection, stretch: Stretch, content: str) -> str | N
 def followers(
     db: sqlite3.Connection, uuids: Sequence[str], wanted: EpisodeFilter, most: int, within: timedelta, count: int
 ) -> dict[str, list[str]]:
-    """The next episodes in time of each, by the index on group and time, as long as all are short."""
+    """The next messages of each message, by the index on group and time, as long as all are short."""
     found = db.execute(
         f"""SELECT e.uuid, (SELECT json_group_array(CASE WHEN length(x.content) <= :most THEN x.uuid END) FROM (
             SELECT n.uuid, n.content FROM episode n
-            WHERE n.group_id = e.group_id AND n.valid_at > e.valid_at AND n.valid_at <= e.valid_at + :within
-              AND n.created_at <= :recorded_until
+            WHERE n.group_id = e.group_id AND n.valid_at >= e.valid_at AND n.valid_at <= e.valid_at + :within
+              AND (n.valid_at, n.created_at, n.uuid) > (e.valid_at, e.created_at, e.uuid)
+              AND n.source = 'message' AND n.created_at <= :recorded_until
             ORDER BY n.valid_at, n.created_at, n.uuid LIMIT :count) x) AS following
         FROM json_each(:uuids) u JOIN episode e ON e.uuid = u.value
-        WHERE e.group_id {IN_GROUPS} AND length(e.content) <= :most""",
+        WHERE e.group_id {IN_GROUPS} AND e.source = 'message' AND length(e.content) <= :most""",
         {
             "uuids": as_list(dict.fromkeys(uuids)),
             "groups": as_list(wanted.group_ids),
@@ -257,8 +258,7 @@ def followers(
             "recorded_until": DUSK if wanted.recorded_until is None else micros(wanted.recorded_until),
         },
     )
-    chains = {row["uuid"]: list(takewhile(bool, json.loads(row["following"]))) for row in found}
-    return {uuid: chain for uuid, chain in chains.items() if chain}
+    return {row["uuid"]: list(takewhile(bool, json.loads(row["following"]))) for row in found}
 
 
 def saga_steps(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Steps]:

@@ -120,7 +120,7 @@ QUESTIONS: dict[str, Callable[[SqliteGraph, str, str, str], Any]] = {
     "search of facts": lambda g, _, __, ___: g.search.search_facts(["knows"], FACTS, 5),
     "search of episodes": lambda g, _, __, ___: g.search.search_episodes(["berlin"], EPISODES, 5),
     "words of episodes": lambda g, _, episode, __: g.search.episode_words([episode], ["berlin"], [], [GROUP]),
-    "episodes that have a word": lambda g, _, __, ___: g.search.episodes_holding(["berlin"], [GROUP]),
+    "episodes that have a word": lambda g, _, __, ___: g.search.episodes_holding(["berlin"], EPISODES),
     "cosines of episodes": lambda g, _, episode, __: g.search.episode_cosines(VECTOR, [episode], [GROUP]),
     "places of episodes": lambda g, _, episode, __: g.episodes.episode_places([episode], [GROUP]),
     "followers": lambda g, _, episode, __: g.part(NEIGHBOURS).followers([episode], EPISODES, 400, HALF_AN_HOUR, 5),
