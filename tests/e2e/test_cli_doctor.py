@@ -211,3 +211,9 @@ async def test_status_tells_a_person_and_a_machine_what_the_memory_holds(data_di
     assert (told["status"], told["data_directory"], told["failures"]) == ("ok", str(data_dir), [])
     assert sum(told["writes"].values()) == 1
     assert told["groups"] == {"default": "1 episode, 1 entity, 0 facts"}
+
+
+def test_a_toolset_that_does_not_exist_is_found_before_a_server_refuses_it(tmp_path: Path) -> None:
+    line = checked(tmp_path, 1, toolsets="memory,nope")["tools"]
+    assert (line["ok"], line["detail"]) == (False, "memory, nope")
+    assert line["remedy"].startswith("toolsets names nope. Known: memory, ")

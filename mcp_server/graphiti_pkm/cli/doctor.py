@@ -20,8 +20,9 @@ from graphiti_pkm.cli.output import say, say_json
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.embedding.api import ApiEmbedder, service_of
 from graphiti_pkm.embedding.local.local import LocalEmbedder
-from graphiti_pkm.errors import ModelError, PkmError
+from graphiti_pkm.errors import InvalidSettings, ModelError, PkmError
 from graphiti_pkm.graphiti_adapter.language_model import language_model
+from graphiti_pkm.server.tools.registry import select
 from graphiti_pkm.settings.keys import OPENAI_KEY, is_loopback, is_openai
 from graphiti_pkm.settings.loader import LoadedSettings, Settings
 from graphiti_pkm.settings.sources import DEFAULT
@@ -54,6 +55,7 @@ def doctor(loaded: LoadedSettings, *, as_json: bool, asks_model: bool = False, l
     checks = preflight(loaded.settings.data_dir)
     can_start = all(check.ok or not check.stops for check in checks)
     lines = [Line(check.name, check.ok, check.detail, check.remedy) for check in checks]
+    lines += _tools(loaded.settings)
     lines += asyncio.run(_checks(loaded, can_start=can_start, asks_model=asks_model))
     bad = sum(not line.ok for line in lines)
     if as_json:
@@ -95,6 +97,15 @@ async def _checks(loaded: LoadedSettings, *, can_start: bool, asks_model: bool) 
     with tempfile.TemporaryDirectory(prefix="pkm-doctor-") as directory:
         elsewhere = settings.model_copy(update={"data_dir": Path(directory) / "data"})
         return [*lines, await _database(elsewhere, where=", tested in a temporary directory")]
+
+
+def _tools(settings: Settings) -> list[Line]:
+    """A line if the settings of the tools keep a server from starting."""
+    try:
+        select(settings)
+    except InvalidSettings as error:
+        return [Line("tools", ok=False, detail=", ".join(settings.toolsets), remedy=error.message)]
+    return []
 
 
 async def _journal(loaded: LoadedSettings) -> Line:

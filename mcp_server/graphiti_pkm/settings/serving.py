@@ -83,7 +83,9 @@ class ServingSettings(BaseModel, defer_build=True):
         description="Seconds that a call may take, besides a wait that it asks for. A read is then stopped. A write is "
         "stopped if it is not stored yet; otherwise it is answered as kept and completed.",
     )
-    toolsets: tuple[str, ...] = Field(default=("memory",), description="Toolsets to offer, separated by commas.")
+    toolsets: tuple[str, ...] = Field(
+        default=("memory",), description="Toolsets to offer, separated by commas (DOCS/tools.md lists them)."
+    )
     tools: tuple[str, ...] = Field(
         default=(), description="Offer only these tools of the toolsets, separated by commas."
     )
