@@ -69,6 +69,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Declares the tiers. Tests empty the one database of a Neo4j before they use it: two processes would collide."""
     for tier, tests in TIERS.items():
         config.addinivalue_line("markers", f"{tier}: {tests}")
+    config.addinivalue_line("markers", "xdist_group: tests that one process runs; also where xdist is off")
     if _GIVEN_NEO4J is not None and (getattr(config.option, "numprocesses", None) or 0) > 1:
         raise pytest.UsageError("NEO4J_URI names one database for all tests: run them in one process, with -n 0.")
 

@@ -215,16 +215,29 @@ async def _build(database: Attempts) -> None:
     theirs = [text for text in get_range_indices(GraphProvider.NEO4J) if _NAMES not in text]
     for text in (*theirs, *_OWN):
         try:
-            await database.attempt(Query("create index", text, {}), writing=True)
+            await _repeatedly(database, Query("create index", text, {}))
         except Neo4jRefused as refused:
             if not refused.is_existing_index:
                 raise
     await _wait_until_ready(database)
     for query in FILLING:
-        await database.attempt(query, writing=True, seconds=_READY_SECONDS)
+        await _repeatedly(database, query)
     await _number_readings(database)
     await _tell_numbers_apart(database)
-    await database.attempt(BUILT, writing=True)
+    await _repeatedly(database, BUILT)
+
+
+async def _repeatedly(database: Attempts, query: Query) -> None:
+    """Again after a deadlock with another process that builds the same."""
+    for tries in range(_TRIES, 0, -1):
+        try:
+            await database.attempt(query, writing=True, seconds=_READY_SECONDS)
+        except Neo4jRefused as refused:
+            if not refused.may_be_repeated or tries == 1:
+                raise
+            await asyncio.sleep(_POLL_SECONDS)
+        else:
+            return
 
 
 async def _number_readings(database: Attempts) -> None:
@@ -234,7 +247,7 @@ async def _number_readings(database: Attempts) -> None:
         (found,) = await database.attempt(readings_after(last), seconds=_READY_SECONDS)
         if not found:
             return
-        await database.attempt(number_readings(found), writing=True, seconds=_READY_SECONDS)
+        await _repeatedly(database, number_readings(found))
         last = found[-1]["uuid"]
 
 
