@@ -110,6 +110,12 @@ class DecisionRecord:
         return self.statuses[-1]
 
     @property
+    def stated(self) -> list[Said]:
+        """All that it states, in no order."""
+        links = [one.said for one in self.links]
+        return [*self.statuses, *([self.day] if self.day else []), *self.deciders, *links]
+
+    @property
     def is_in_force(self) -> bool:
         """Whether it is not only proposed, and was not rejected: it took, or once took, effect on its day."""
         return class_of_status(self.status.text) != "open" and not same_meaning(self.status.text, "rejected")

@@ -25,6 +25,7 @@ from graphiti_pkm.core.model.document_records import SECTION_SOURCE, Document, S
 from graphiti_pkm.core.model.job_records import EmbedPassagesJob
 from graphiti_pkm.core.model.passages import without_left_out
 from graphiti_pkm.core.model.records import Episode, Mention, Passage, Vector, Vectors, WriteIntent, WriteKind
+from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.core.model.request_checks import check_text
 from graphiti_pkm.core.model.times import parse_instant
 from graphiti_pkm.core.waiting import in_thread
@@ -94,6 +95,8 @@ class _Known:
     """Another document with that text."""
     episodes: Mapping[str, str]
     """Episodes of sections that can be shared, by their text."""
+    own: frozenset[str] = frozenset()
+    """Texts of the sections of the present version."""
 
     @property
     def version(self) -> int:
@@ -136,7 +139,7 @@ class Ingesting:
             try:
                 read = await in_thread(_read, named, root)
                 known = await self._known(read, group)
-                refusal = await self._refusal(read, known, group)
+                refusal = _other_file(read, known) or await self._refusal(read, known, group)
             except PkmError as error:
                 yield Ingested(named.name, "failed", reason=error.message)
                 continue
@@ -205,11 +208,9 @@ class Ingesting:
         present = await self._graph.documents.present(group, read.name)
         is_same = present is not None and present.digest == read.digest
         same = None if is_same else await self._graph.documents.with_digest(group, read.digest)
-        episodes: dict[str, str] = {}
-        for document in (present, same):
-            if document is not None and not is_same:
-                episodes |= await self._texts(document)
-        return _Known(present, is_same, same, episodes)
+        own = await self._texts(present) if present is not None and not is_same else {}
+        others = await self._texts(same) if same is not None else {}
+        return _Known(present, is_same, same, own | others, frozenset(own))
 
     async def _telling(self, read: _Read, known: _Known, group: str) -> Telling | None:
         """What is to be written of a decision, if it is the record of one."""
@@ -247,6 +248,8 @@ class Ingesting:
         """Raises as ``Committer.commit``."""
         async with self._committer.writing(group):
             known = await self._known(read, group)
+            if (refusal := _other_file(read, known)) is not None:
+                return Ingested(read.name, "failed", reason=refusal)
             present, path = known.present, read.file.path
             if known.is_unchanged(path):
                 return Ingested(read.name, "unchanged", known.version)
@@ -451,6 +454,27 @@ def _told_at(text: str | None, context: Context) -> datetime | None:
         return None if text is None else parse_instant(text, context.settings.zone)
     except InvalidInput:
         return None
+
+
+def _other_file(read: _Read, known: _Known) -> str | None:
+    """Why a file is no version of the document of its name: that is of a file with another name, and shares no section.
+
+    Sections of a record in which it states its status or date are alike in many, so they do not count.
+    """
+    present, path = known.present, PurePosixPath(read.file.path)
+    if present is None or known.is_same or FORGOTTEN in present.path or PurePosixPath(present.path).stem == path.stem:
+        return None
+    if known.same is not None and known.same.name == read.name:
+        return None
+    stated = [one.start for one in read.record.stated] if read.record else []
+    texts = {read.text_of(one) for one in read.layout.parts if not any(one.start <= at < one.end for at in stated)}
+    if texts & known.own:
+        return None
+    return (
+        f"{path} shares no section with the document {read.name!r}, which is of {present.path}, so it is no version of it. "
+        f"Nothing of it was stored. Ingest it with --name {f'{read.name}/{path.stem}'!r} or, if it is a file of a set, "
+        "give all files of the set together; if the file was renamed, ingest it before it is changed."
+    )
 
 
 def _check_names(files: Sequence[Given]) -> None:

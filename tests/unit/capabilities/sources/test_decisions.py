@@ -475,8 +475,39 @@ async def test_one_file_of_a_set_with_the_name_of_the_set_is_a_version_of_what_i
     assert "ADR 4" not in labels(world)
     new = await ingest_as(world, "guide.md", "team", "# Guide")
     assert (new.name, new.outcome) == ("team", "new"), "it is in no set"
-    again = await ingest_as(world, "0004-dns.md", "team", "# A page that has the name of the set")
-    assert (again.name, again.version) == ("team", 2), "a document of just that name comes first"
+    again = await ingest_as(world, "0004-dns.md", "team", "# Guide\n\n# A page that has the name of the set")
+    assert (again.name, again.outcome) == ("team", "failed"), "a document of just that name comes first"
+    assert "--name 'team/0004-dns'" in (again.reason or "")
+
+
+async def test_a_file_of_a_set_is_no_version_of_another_that_came_alone_with_the_name_of_the_set(
+    tmp_path: Path,
+) -> None:
+    world = SourcesWorld(tmp_path)
+    await ingest_as(world, "0004-dns.md", "team", NYGARD)
+    writes, known = len(world.ingested), labels(world)
+    other = nygard("Accepted", "2017-07-14", "15. Names").replace("names", "a namespace").replace("one zone", "two")
+    done = await ingest_as(world, "0015-names.md", "team", other)
+    assert (done.outcome, done.version) == ("failed", 0)
+    assert "is of 0004-dns.md" in (done.reason or "")
+    assert (len(world.ingested), labels(world)) == (writes, known)
+    named = await ingest_as(world, "0015-names.md", "team/0015-names", other)
+    assert (named.outcome, named.version) == ("new", 1), "as the error says"
+    same = await ingest_as(world, "0015-names.md", "team", other)
+    assert same.outcome == "failed", "the text of another document is none of this one either"
+
+
+async def test_a_renamed_record_is_a_version_where_it_shares_a_section_or_is_not_changed(tmp_path: Path) -> None:
+    world = SourcesWorld(tmp_path)
+    await ingest_as(world, "0004-dns.md", "team", NYGARD)
+    numbered = await ingest_as(world, "0005-dns.md", "team", NYGARD.replace("# 4.", "# 5."))
+    assert (numbered.outcome, numbered.version) == ("changed", 2)
+    moved = await ingest_as(world, "0006-dns.md", "team", NYGARD.replace("# 4.", "# 5."))
+    assert (moved.outcome, moved.version) == ("moved", 2)
+    rewritten = await ingest_as(world, "0006-dns.md", "team", "# Another text")
+    assert (rewritten.outcome, rewritten.version) == ("changed", 3), "of the same file"
+    former = await ingest_as(world, "0007-dns.md", "team", NYGARD)
+    assert (former.outcome, former.version) == ("changed", 4), "the text of a former version"
 
 
 async def test_a_decision_that_has_another_document_is_not_told_twice(tmp_path: Path) -> None:
