@@ -22,6 +22,7 @@ from graphiti_pkm.capabilities.staging.requests import Promote
 from graphiti_pkm.capabilities.staging.verifying import Verifying
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.history import change_of
+from graphiti_pkm.core.facts.parsed_facts import is_of_value
 from graphiti_pkm.core.facts.saga_plan import close_sagas
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import resolve_within
@@ -244,8 +245,11 @@ class Migrating:
             entities = await self._good(copying, page, caller) if wanted.is_checked else page
             if entities:
                 await copying.copy_entities(entities)
+        named = list(copying.entities)
+        if wanted.has_facts and chosen is not None:
+            await self._copy_values(copying, chosen)
         if wanted.has_episodes:
-            await self._copy_episodes(copying, wanted, chosen)
+            await self._copy_episodes(copying, wanted, chosen, named)
         await verifying.entities(list(copying.entities.items()))
         await verifying.episodes(list(copying.episodes.items()))
         await attachments.copy()
@@ -257,12 +261,25 @@ class Migrating:
                     seen.update(one.uuid for one in new)
                 await verifying.facts(await copying.copy_facts(new))
 
-    async def _copy_episodes(self, copying: Copying, wanted: Migration, chosen: Sequence[str] | None) -> None:
+    async def _copy_values(self, copying: Copying, chosen: Sequence[str]) -> None:
+        """Statuses, dates and measures come with what they are of: nobody would name their targets, or review them."""
+        values: dict[str, None] = {}
+        for uuid in list(copying.entities):
+            async for facts in copying.facts_of(uuid):
+                values |= {one.target_uuid: None for one in facts if not one.voided and is_of_value(one)}
+        wanted = [one for one in values if one not in copying.entities and one not in chosen]
+        async for page in self._pages(copying.source, wanted):
+            await copying.copy_entities(page)
+
+    async def _copy_episodes(
+        self, copying: Copying, wanted: Migration, chosen: Sequence[str] | None, named: Sequence[str]
+    ) -> None:
+        """``named``: entities whose every episode comes, not only those that tell facts which come."""
         if chosen is None and not wanted.is_checked:
             async for page in copying.all_episodes():
                 await copying.copy_episodes(page)
             return
-        for uuid in list(copying.entities):
+        for uuid in named:
             async for page in copying.episodes_of(uuid):
                 await copying.copy_episodes([one for one in page if one.uuid not in copying.episodes])
             async for facts in copying.facts_of(uuid):

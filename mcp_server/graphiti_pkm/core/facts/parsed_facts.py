@@ -30,7 +30,7 @@ from graphiti_pkm.core.model.date_phrases import (
 )
 from graphiti_pkm.core.model.labels import as_label
 from graphiti_pkm.core.model.names import display_name, normalise_name, relation_name
-from graphiti_pkm.core.model.records import CONFIDENTIAL, HAS_GOAL, EpisodeSource, FactKind
+from graphiti_pkm.core.model.records import CONFIDENTIAL, HAS_GOAL, EpisodeSource, Fact, FactKind
 from graphiti_pkm.core.model.request_checks import check_texts
 from graphiti_pkm.core.model.requests import ME, STEERING, AddMemory, EntityInput, FactInput
 from graphiti_pkm.core.model.times import in_zone, parse_instant, parse_time, show_time
@@ -203,6 +203,12 @@ def relation_words(relation: str) -> str:
 def noun_of(relation: str) -> str:
     """What a relation states, after which the target of a fact without one is named: "budget" of HAS_BUDGET."""
     return relation_words(_BEFORE_NOUN.sub("", relation, count=1))
+
+
+def is_of_value(fact: Fact) -> bool:
+    """Whether a fact's target only says what its value is: the noun of its relation, or the measure of a reading."""
+    nouns = {normalise_name(noun_of(fact.relation)), normalise_name(fact.measure or "")}
+    return fact.value is not None and normalise_name(fact.target_name) in nouns
 
 
 def fact_text(source: str, relation: str, target: str | None, value: str | None, unit: str | None) -> str:

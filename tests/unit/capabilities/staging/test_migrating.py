@@ -201,6 +201,41 @@ async def test_facts_to_what_does_not_come_are_reported_and_dangle_nowhere(world
     assert {"Anna KNOWS Ben", "Anna LIKES Chess"} <= set(world.said())
 
 
+async def test_values_come_with_what_they_are_of_and_without_what_else_has_such_values(world: StagingWorld) -> None:
+    for number, status in ((18, "accepted"), (19, "proposed"), (20, "accepted")):
+        status_fact = {"source": f"ADR {number}", "relation": "HAS_STATUS", "value": status}
+        day = {"source": f"ADR {number}", "relation": "HAS_DATE", "value": "2024-03-02"}
+        size = {
+            "source": f"ADR {number}",
+            "relation": "HAS_LENGTH",
+            "value": "3",
+            "measure": "pages",
+            "kind": "reading",
+        }
+        cost = {"source": f"ADR {number}", "relation": "COSTS", "target": "Hosting", "value": "20"}
+        body = f"ADR {number} is {status} since 2 March 2024; 3 pages; hosting costs 20."
+        world.clock.advance(seconds=1)
+        await world.tell(body, status_fact, day, size, cost, group_id=STAGING)
+    uuids = [entity(world, f"ADR {number}", STAGING).uuid for number in (18, 19)]
+    given = {"entity_uuids": uuids, "include_facts": True, "include_sources": True}
+    preview = await world.migrating.promote(LOCAL, Promote.model_validate(given))
+    done = await world.migrating.promote(LOCAL, Promote.model_validate({**given, "dry_run": False}))
+    assert preview.copied == done.copied
+    assert (done.copied.entities, done.copied.facts, done.copied.episodes) == (5, 6, 2), "status, date and pages come"
+    said = [one for one in world.said() if "ADR" in one]
+    assert len(said) == 6
+    assert {"ADR 18 HAS_STATUS status [accepted]", "ADR 19 HAS_STATUS status [proposed]"} <= set(said)
+    assert done.left_total == 2, "the hosting is a thing with a name"
+    assert [one.name for one in done.approved] == ["ADR 18", "ADR 19"]
+    again = await world.migrating.promote(LOCAL, Promote.model_validate({**given, "dry_run": False}))
+    assert (again.copied.entities, again.copied.facts, again.copied.episodes) == (0, 0, 0)
+    assert (again.known.entities, again.known.facts) == (5, 6)
+    moved = await world.migrate("ADR 18", "ADR 19", moves=True)
+    assert moved.removed.facts == 6
+    assert {one.name for one in world.graph.tables.entities.values() if one.group_id == STAGING} >= {"status", "ADR 20"}
+    assert len([one for one in world.said(STAGING) if one.startswith("ADR 20")]) == 4
+
+
 async def test_an_unknown_concept_stops_all_of_it(world: StagingWorld) -> None:
     before, rows = world.state(), len(world.journal.table)
     with pytest.raises(InvalidInput, match="has no entity 'Nobody'"):
