@@ -6,7 +6,7 @@ Of an edited record only what differs is sent, so that what it states for years 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from graphiti_pkm.capabilities.sources.decisions import DecisionRecord, Link, Said
+from graphiti_pkm.capabilities.sources.decisions import DecisionRecord, Link, Said, relation_of_end
 from graphiti_pkm.core.facts.statuses import HAS_STATUS
 from graphiti_pkm.core.identity.name_parts import PERSON, reads_as_person
 from graphiti_pkm.core.model.records import Fact, FactKind
@@ -65,7 +65,7 @@ class Undated:
     links: Sequence[Fact] = ()
     """What it supersedes or amends, by what the others say."""
     statuses: Sequence[Fact] = ()
-    """Of what it supersedes."""
+    """Of what it supersedes, or supersedes a part of."""
 
 
 def tell(
@@ -153,7 +153,9 @@ def _statuses(
         day, cause = one.day, None
         if one is record.status:
             day = one.day or (None if same_day else record.status_day)
-            by = [other for link in record.links if _ends(link) and (other := others(link)) is not None]
+            relation = relation_of_end(one.text) or LINKS[0]
+            ends = [link for link in record.links if link.is_passive and link.relation == relation]
+            by = [other for link in ends if (other := others(link)) is not None]
             cause = by[0].name if by and by[0].name != name else None
             day = day or (by[0].day if by else None)
         told.append(
@@ -170,10 +172,6 @@ def _statuses(
             )
         )
     return told
-
-
-def _ends(link: Link) -> bool:
-    return link.is_passive and link.relation == "SUPERSEDES"
 
 
 def _date(record: DecisionRecord, former: DecisionRecord | None, name: str, now: str) -> list[Statement]:

@@ -19,7 +19,7 @@ from graphiti_pkm.capabilities.sources.decision_facts import (
     others_of,
     tell,
 )
-from graphiti_pkm.capabilities.sources.decisions import DecisionRecord, Said, number_of
+from graphiti_pkm.capabilities.sources.decisions import DecisionRecord, Said, number_of, relation_of_end
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.parsed_facts import ParsedRequest, read_request
 from graphiti_pkm.core.facts.rules import is_current
@@ -38,6 +38,7 @@ from graphiti_pkm.core.reading.snapshot import SnapshotReader
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.settings.loader import Settings
 
+_PART = LINKS[1]
 _EACH = 50
 """Facts of one relation, and names of one entity, that are read."""
 
@@ -86,7 +87,7 @@ class DecisionWrites:
         is_named = bool(await self._held(group, [alias or own]))
         now = iso(self._context.now())
         told = tell(record, former, own, alias, others_of(found), undated, now, is_named=is_named)
-        told = await self._as_known(told, group)
+        told = await self._with_days_of_parts(await self._as_known(told, group), record, group, uuid)
         if former is None:
             return told
         freed = [status for one in told.statements for status in await self._freed(group, prefix, own, one)]
@@ -155,7 +156,7 @@ class DecisionWrites:
             group, [name for one in told.statements for name in (one.fact.source, one.fact.target) if name]
         )
         for one in told.statements:
-            is_end = one.fact.relation == HAS_STATUS and same_meaning(str(one.fact.value), "superseded")
+            is_end = one.fact.relation == HAS_STATUS and relation_of_end(str(one.fact.value)) is not None
             is_link = one.fact.relation in LINKS and one.fact.kind == "state"
             same = await self._same(group, one, held) if one.said and (is_end or is_link) else []
             known = [fact for fact in same if is_current(fact, now)]
@@ -169,6 +170,38 @@ class DecisionWrites:
                 changes |= {"replaces": [fact.uuid], "change": "corrected"}
             statements.append(replace(one, fact=one.fact.model_copy(update=changes)))
         return replace(told, statements=tuple(statements))
+
+    async def _with_days_of_parts(self, told: Telling, record: DecisionRecord, group: str, own: str | None) -> Telling:
+        """A decision is partly superseded from the day on which another began to supersede a part of it."""
+        statements, now = list[Statement](), self._context.now()
+        days: list[datetime] = []
+        if own is not None and relation_of_end(record.status.text) == _PART:
+            wanted = FactFilter(group_ids=(group,), now=now, direction="in", relations=(_PART,), kinds=("state",))
+            links = (await self._graph.facts.connections(own, wanted, Window(limit=_EACH))).facts
+            days = [link.valid_at for link in links if is_current(link, now) and link.valid_at]
+        for one in told.statements:
+            is_own = one.fact.relation == HAS_STATUS and one.said is record.status
+            dated = {"valid_at": iso(min(days))} if days and is_own and one.fact.valid_at is None else {}
+            statements.append(replace(one, fact=one.fact.model_copy(update=dated)))
+            day, target = one.fact.valid_at, one.fact.target
+            if one.said and one.fact.relation == _PART and one.fact.source == told.name and day and target:
+                held = await self._held(group, [target])
+                statements += [
+                    Statement(_with_day(status, day), one.said)
+                    for name in held.values()
+                    for status in await self._undated_statuses(group, name.entity_uuid, _PART)
+                ]
+        return replace(told, statements=tuple(statements))
+
+    async def _undated_statuses(self, group: str, uuid: str, relation: str) -> list[Fact]:
+        """Present statuses without a start that say that something supersedes a decision, or a part of it."""
+        now = self._context.now()
+        (found,) = await self._graph.facts.facts_with_relation(group, [(uuid, HAS_STATUS)], _EACH)
+        return [
+            one
+            for one in found
+            if is_current(one, now) and one.valid_at is None and relation_of_end(word_of(one)) == relation
+        ]
 
     async def _is_from_documents(self, fact: Fact, group: str) -> bool:
         told_by = await self._graph.records.get_episodes(fact.episodes, [group])
@@ -251,17 +284,13 @@ class DecisionWrites:
         now = self._context.now()
         found = await self._graph.facts.facts_with_relation(group, [(uuid, one) for one in LINKS], _EACH)
         links = [one for some in found for one in some if is_current(one, now) and one.valid_at is None]
-        ended = [one.target_uuid for one in links if one.relation == LINKS[0]]
-        statuses = await self._graph.facts.facts_with_relation(group, [(one, HAS_STATUS) for one in ended], _EACH)
-        return Undated(
-            links,
-            [
-                one
-                for some in statuses
-                for one in some
-                if is_current(one, now) and one.valid_at is None and same_meaning(word_of(one), "superseded")
-            ],
-        )
+        statuses = [
+            status
+            for one in links
+            if one.relation in LINKS[:2]
+            for status in await self._undated_statuses(group, one.target_uuid, one.relation)
+        ]
+        return Undated(links, statuses)
 
     async def added_to(
         self,
@@ -302,6 +331,12 @@ def _place_of(decision: str, prefix: str) -> str:
     """The beginning of the names of a decision and of those beside it; ``prefix``: that of the document's name."""
     before, mark, _ = decision.rpartition("ADR ")
     return before if mark and (not before or before.endswith("/")) else prefix
+
+
+def _with_day(status: Fact, day: str) -> FactInput:
+    return FactInput(
+        source=status.source_name, relation=HAS_STATUS, value=word_of(status), fact=status.text, valid_at=day
+    )
 
 
 def _parsed(telling: Telling, person: str, now: datetime, settings: Settings) -> ParsedRequest:

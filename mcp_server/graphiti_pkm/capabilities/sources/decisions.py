@@ -12,11 +12,12 @@ from typing import Literal
 
 from graphiti_pkm.capabilities.sources.layout import Block, markdown_blocks
 from graphiti_pkm.core.facts.parsed_facts import is_me
-from graphiti_pkm.core.facts.statuses import class_of_status, is_known_status, same_meaning
+from graphiti_pkm.core.facts.statuses import class_of_status, is_known_status, same_meaning, status_key
 from graphiti_pkm.core.model.names import display_name
 
 Relation = Literal["SUPERSEDES", "SUPERSEDES_PART_OF", "AMENDS"]
 
+_PARTLY = frozenset(map(status_key, ("partly superseded", "partially superseded", "superseded in part")))
 _MAY_BE_ONE = re.compile(r"^[ \t>*+#_-]*status\b", re.IGNORECASE | re.MULTILINE)
 _HEADINGS = frozenset(
     {"context", "context and problem statement", "problem statement", "decision", "decision outcome", "decisions"}
@@ -135,6 +136,13 @@ class DecisionRecord:
 class _Section:
     heading: str
     blocks: list[Block] = field(default_factory=list)
+
+
+def relation_of_end(status: str) -> Relation | None:
+    """The relation of what superseded a decision of this status, or a part of it."""
+    if same_meaning(status, "superseded"):
+        return "SUPERSEDES"
+    return "SUPERSEDES_PART_OF" if status_key(status) in _PARTLY else None
 
 
 def number_of(name: str) -> int | None:

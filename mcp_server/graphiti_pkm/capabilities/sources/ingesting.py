@@ -472,8 +472,8 @@ def _other_file(read: _Read, known: _Known) -> str | None:
         return None
     return (
         f"{path} shares no section with the document {read.name!r}, which is of {present.path}, so it is no version of "
-        f"it. Nothing of it was stored. Ingest it with --name {f'{read.name}/{path.stem}'!r} or, if it is a file of a set, "
-        "give all files of the set together; if the file was renamed, ingest it before it is changed."
+        f"it. Nothing of it was stored. Ingest it with --name {f'{read.name}/{path.stem}'!r} or, if it is a file of a "
+        "set, give all files of the set together; if the file was renamed, ingest it before it is changed."
     )
 
 

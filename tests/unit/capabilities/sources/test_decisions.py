@@ -422,6 +422,45 @@ async def test_a_part_that_is_superseded_ends_no_decision(tmp_path: Path) -> Non
     assert (link.target_name, link.quote) == ("ADR 3", said[:-1])
 
 
+@pytest.mark.parametrize("order", ["old, new", "new, old", "accepted, new, old", "one run"])
+@pytest.mark.parametrize("says", ["both", "only old", "only new"])
+@pytest.mark.parametrize("of_new", ["Accepted", "Pending"])
+async def test_a_decision_is_partly_superseded_from_the_day_of_what_supersedes_a_part(
+    tmp_path: Path, order: str, says: str, of_new: str
+) -> None:
+    world = SourcesWorld(tmp_path)
+    told = "Partly superseded" + ("" if says == "only new" else " by [0033](0033-ip.md)")
+    old = {"0003-nets": nygard(told, title="3. Nets")}
+    text = nygard(of_new, "2018-09-26", "33. IP")
+    text = text if says == "only old" else text.replace("We need names.", "This ADR in part supersedes ADR-3.")
+    new = {"0033-ip": text}
+    first = {"0003-nets": nygard("Accepted", title="3. Nets")}
+    runs = {"old, new": [old, new], "new, old": [new, old], "accepted, new, old": [first, new, old]}
+    for texts in runs.get(order, [old | new]):
+        await world.ingest(**texts)
+    (link,) = current(world, "ADR 33", "SUPERSEDES_PART_OF")
+    (status,) = current(world, "ADR 3", "HAS_STATUS")
+    is_dated = of_new == "Accepted" or says != "only old"
+    assert link.valid_at == (day("2018-09-26") if is_dated else None)
+    is_new_now = not is_dated and order == "accepted, new, old"
+    assert (status.value, status.valid_at) == (
+        "partly superseded",
+        world.context.now() if is_new_now else link.valid_at,
+    )
+    ended = [one.invalid_at for one in world.graph.tables.facts.values() if one.text == "ADR 3 is accepted"]
+    assert len(ended) == (order == "accepted, new, old")
+    assert set(ended) <= {status.valid_at}
+
+
+async def test_a_day_beside_partly_superseded_is_that_of_the_status(tmp_path: Path) -> None:
+    world = SourcesWorld(tmp_path)
+    said = "This ADR in part supersedes ADR-3."
+    await world.ingest(**{"0033-ip": nygard("Accepted", "2018-09-26", "33. IP").replace("We need names.", said)})
+    await world.ingest(**{"0003-nets": nygard("Partly superseded by ADR-33 on 2018-10-01", title="3. Nets")})
+    (one,) = current(world, "ADR 3", "HAS_STATUS")
+    assert one.valid_at == day("2018-10-01")
+
+
 async def test_what_a_proposal_would_supersede_stays_in_force_until_it_is_accepted(tmp_path: Path) -> None:
     world = SourcesWorld(tmp_path)
     new = nygard("Proposed\n\nSupersedes [DNS](0004-dns.md)", "2018-03-06", "15. Names")
