@@ -134,6 +134,9 @@ def _migrate(settings: Settings, options: argparse.Namespace, wanted: Migration)
         lines += _listed("held back", report.held_back, report.held_back_total)
         lines += [f"  {one.kind:<15} {one.uuid}  {one.name}" for one in report.issues]
         lines += [f"  conflict   {line}" for line in report.conflicts]
+        lines += _listed("forgotten", report.forgotten, report.forgotten_total)
+        lines += _listed("redacted", report.redacted, report.redacted_total)
+        lines += _listed("ended there", report.still_current, report.still_current_total)
         lines += [f"  Not copied, and left in {report.source}: {_not_copied(report.not_copied)}."]
         lines += [f"  {report.kept} stay in {report.source}, since others there need them."] if report.kept else []
         show(options, report, "\n".join(lines))

@@ -70,13 +70,15 @@ class Attachments:
 
     async def _copy_saga(self, saga: Saga) -> None:
         """A saga of the same name in the target goes on with what comes; what does not come leaves no gap."""
-        own = self._copying.episodes
+        own = self._placed()
         members = await self._members(saga.uuid)
         came = [one for one in members if one in own]
         if len(came) < len(members):
             self._count("left", "sagas")
         held = await self._held(saga)
         here = held or self._new_saga(saga, came, is_whole=len(came) == len(members))
+        if held is None and here.uuid in self._copying.gone.sagas:
+            return
         steps, links = set(await self._members(here.uuid) if held else ()), set[tuple[str, str]]()
         for start in range(0, len(came), _PAGE):
             links.update(await self._graph.sagas.links_around([own[one] for one in came[start : start + _PAGE]]))
@@ -111,6 +113,10 @@ class Attachments:
         if self._copying.writes and not {own[one] for one in came}.issubset(await self._members(here.uuid)):
             raise _differs()
 
+    def _placed(self) -> dict[str, str]:
+        """Episodes that have their place in a saga, also if they lost words."""
+        return self._copying.episodes | self._copying.redacted
+
     async def _held(self, saga: Saga) -> Saga | None:
         target = self._copying.target
         if saga.name != FORGOTTEN:
@@ -120,7 +126,7 @@ class Attachments:
 
     def _new_saga(self, saga: Saga, came: Sequence[str], *, is_whole: bool) -> Saga:
         """A summary tells of all episodes, so it comes only with all of them, and is written again from these."""
-        own, target = self._copying.episodes, self._copying.target
+        own, target = self._placed(), self._copying.target
         is_named = saga.name != FORGOTTEN
         first, last = saga.first_episode_uuid or "", saga.last_episode_uuid or ""
         return saga.model_copy(
@@ -152,7 +158,7 @@ class Attachments:
 
     async def _links(self, members: Sequence[str]) -> list[tuple[str, str]]:
         """Which of the copies follows which; episodes that stay away are passed over."""
-        own = self._copying.episodes
+        own = self._placed()
         links: dict[tuple[str, str], None] = {}
         for start in range(0, len(members), _PAGE):
             links |= dict.fromkeys(await self._graph.sagas.links_around(members[start : start + _PAGE]))
@@ -221,7 +227,7 @@ class Attachments:
         for uuid, one in there.items():
             if self._copying.copy_of(uuid) in here:
                 self._count("known", "quotes")
-            elif one.document_uuid in self._documents:
+            elif one.document_uuid in self._documents and one.episode_uuid in self._copying.episodes:
                 self._count("copied", "quotes")
                 new.append(one)
             else:

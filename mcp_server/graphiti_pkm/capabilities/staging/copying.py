@@ -1,13 +1,14 @@
 """Copies the present records of one group into another, in bounded writes; a second run finds what the first did."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeVar
 from uuid import uuid4
 
 from graphiti_pkm.capabilities.curation.ports import GraphCuration
 from graphiti_pkm.capabilities.projects.ports import GraphProjects
+from graphiti_pkm.capabilities.staging.counting import Counts, Found
+from graphiti_pkm.capabilities.staging.forgotten import Forgotten
 from graphiti_pkm.capabilities.staging.models import ApprovedEntity, Issue
 from graphiti_pkm.capabilities.staging.renaming import Renaming
 from graphiti_pkm.core.context import Context
@@ -15,7 +16,7 @@ from graphiti_pkm.core.identity.relation_kinds import has_single_target
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.projects import ProjectFilter
-from graphiti_pkm.core.model.queries import EpisodeFilter, FactFilter, GroupSize, Window
+from graphiti_pkm.core.model.queries import EpisodeFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import (
     BECAUSE_OF,
     Copied,
@@ -45,35 +46,6 @@ _MENTIONED = 10_000
 _PAIRS = 5_000
 _PASSAGES = 25_000
 _FACTS_OF_PAIR = 50
-_LISTED = 20
-
-
-@dataclass
-class Found:
-    """Lines for a report, of which the first are kept, and how many there are."""
-
-    lines: list[str] = field(default_factory=list)
-    total: int = 0
-
-    def add(self, line: str) -> None:
-        """One more."""
-        self.total += 1
-        if len(self.lines) < _LISTED:
-            self.lines.append(line)
-
-
-@dataclass
-class Counts:
-    """How many records of each kind."""
-
-    episodes: int = 0
-    entities: int = 0
-    facts: int = 0
-
-    @property
-    def size(self) -> GroupSize:
-        """As an answer has it."""
-        return GroupSize(episodes=self.episodes, entities=self.entities, facts=self.facts)
 
 
 class Copying:
@@ -98,10 +70,20 @@ class Copying:
         self._caller = caller
         self.writes = writes
         self._renaming = Renaming(self.target)
-        self._from = f"from {words_of(self.source)}"
+        self.reason = f"from {words_of(self.source)}"
+        self.principal = caller.principal
+        self.gone = Forgotten()
         self.entities: dict[str, str] = {}
         """By the uuid there: the uuid here; as the others."""
         self.episodes: dict[str, str] = {}
+        self.redacted: dict[str, str] = {}
+        """Episodes that lost words here: they stay as they are, and so do those there."""
+        self._away: set[str] = set()
+        """Episodes there that were forgotten here, or name what was."""
+        self.staying: set[str] = set()
+        """Facts there that are not here as they are there, so that no move removes them."""
+        self.ending: set[str] = set()
+        """Facts here that end because they ended there."""
         self._elsewhere: dict[str, str] = {}
         """Those records there that are here under a uuid that is not made from theirs: they were joined. What was
         copied is not kept here, since there may be more facts than fit into memory."""
@@ -109,16 +91,18 @@ class Copying:
         """Entities of the target that were there already, with facts of their own."""
         self.copied, self.known, self.joined = Counts(), Counts(), Counts()
         self.left, self.held_back, self.conflicts = Found(), Found(), Found()
+        self.forgotten, self.redactions = Found(), Found()
         self.issues: list[Issue] = []
         self.approved: list[ApprovedEntity] = []
         self._corrected: set[str] = set()
 
     async def begin(self) -> None:
-        """Read what earlier runs copied."""
+        """Read what earlier runs copied, and what was forgotten since."""
         seq = 0
         while rows := await self._context.journal.group_rows(self.target, seq, _ROWS):
             for row in rows:
                 self._keep(row.intent.copies)
+                self.gone.add(row.intent)
             seq = rows[-1].seq
 
     def _keep(self, copies: Sequence[Copied]) -> None:
@@ -130,6 +114,22 @@ class Copying:
                 self._elsewhere[one.origin_uuid] = one.uuid
 
     # Entities
+
+    async def remembered(self, entities: Sequence[Entity]) -> list[Entity]:
+        """Those that were not forgotten here, or of which the target was told anew. The others are reported."""
+        gone = {one.uuid for one in entities if self.copy_of(one.uuid) in self.gone.entities}
+        gone -= (await self._here("entity", list(gone))).keys() if gone else set()
+        keys = {one.uuid: name_key(self.target, one.name) for one in entities if one.uuid in gone}
+        held = await self._graph.records.get_names(list(keys.values())) if keys else {}
+        gone = {uuid for uuid, key in keys.items() if key not in held}
+        for one in entities:
+            if one.uuid in gone:
+                self.forgotten.add(one.name)
+        return [one for one in entities if one.uuid not in gone]
+
+    def _is_forgotten(self, uuid: str) -> bool:
+        """Whether an entity there was forgotten here."""
+        return uuid not in self.entities and self.copy_of(uuid) in self.gone.entities
 
     async def copy_entities(self, entities: Sequence[Entity]) -> None:
         """Copy some, or find them: copied earlier, or of the same name and type."""
@@ -168,7 +168,7 @@ class Copying:
             self.entities[entity.uuid] = uuid
             for name in names[entity.uuid]:
                 key = name_key(self.target, name.text)
-                if key not in held:
+                if key not in held and uuid not in self.gone.renamed:
                     fields = {"key": key, "group_id": self.target, "entity_uuid": uuid}
                     is_alias = name.is_alias or uuid in self._joined
                     added.append(name.model_copy(update={**fields, "is_alias": is_alias}))
@@ -217,8 +217,8 @@ class Copying:
                         fact_uuid=one.uuid,
                         kind="migrated",
                         recorded_at=intent.recorded_at,
-                        reason=self._from,
-                        caller=self._caller.principal,
+                        reason=self.reason,
+                        caller=self.principal,
                     )
                     for one in copies
                 ),
@@ -251,19 +251,46 @@ class Copying:
         """Copy some with their passages, entries and mentions of what was copied."""
         for some in _in_parts(episodes, _EPISODES):
             uuids = [one.uuid for one in some]
-            here = await self._here("episode", uuids)
+            found = await self._here("episode", uuids)
+            away = await self._leave_away([one for one in some if one.uuid not in found])
+            redacted = {uuid: one for uuid, one in found.items() if one in self.gone.redacted}
+            for one in some:
+                if one.uuid in redacted:
+                    self.redactions.add(one.name)
+            self.redacted |= redacted
+            here = {uuid: one for uuid, one in found.items() if uuid not in redacted}
             self.known.episodes += len(here)
             self.episodes |= here
-            new = [one for one in some if one.uuid not in here]
+            uuids = [one for one in uuids if one not in redacted and one not in away]
+            new = [one for one in some if one.uuid not in found and one.uuid not in away]
             self.episodes |= {one.uuid: self._renaming.uuid(one.uuid) for one in new}
             self.copied.episodes += len(new)
             pairs = list(
-                dict.fromkeys((self.episodes[one], self.entities[other]) for one, other in await self._mentions(uuids))
+                dict.fromkeys(
+                    (self.episodes[one], self.entities[other])
+                    for one, other in await self._mentions(uuids, self.entities.__contains__)
+                )
             )
             there = await self._graph.records.mentioned(pairs) if pairs else set()
             missing = [pair for pair in pairs if pair not in there]
             if new or missing:
                 await self._write_episodes(new, missing)
+
+    def is_settled(self, episode: str) -> bool:
+        """Whether it was copied, found or left away in this run."""
+        return episode in self.episodes or episode in self.redacted or episode in self._away
+
+    async def _leave_away(self, new: Sequence[Episode]) -> set[str]:
+        """Those that are not here since they were forgotten, or that name what was."""
+        away = {one.uuid for one in new if self.copy_of(one.uuid) in self.gone.episodes}
+        left = [one.uuid for one in new if one.uuid not in away]
+        if self.gone.entities and left:
+            away |= {episode for episode, _ in await self._mentions(left, self._is_forgotten)}
+        for one in new:
+            if one.uuid in away:
+                self.forgotten.add(one.name)
+        self._away |= away
+        return away
 
     async def _write_episodes(self, new: Sequence[Episode], mentions: Sequence[tuple[str, str]]) -> None:
         passages = [
@@ -307,12 +334,14 @@ class Copying:
         )
         await self.commit(intent, {one.uuid: self._renaming.uuid(one.uuid) for one in passages})
 
-    async def _mentions(self, episodes: Sequence[str]) -> list[tuple[str, str]]:
-        """Which of the episodes mention which of the entities that were copied."""
+    async def _mentions(self, episodes: Sequence[str], wants: Callable[[str], bool]) -> list[tuple[str, str]]:
+        """Which of the episodes mention which of the wanted entities there."""
+        if not episodes:
+            return []
         found, total = await self._graph.episodes.episode_entities(episodes, [self.source], Window(limit=_MENTIONED))
         if total > len(found) and len(episodes) > 1:
-            return [pair for one in episodes for pair in await self._mentions([one])]
-        asked = [(episode, one.uuid) for episode in episodes for one in found if one.uuid in self.entities]
+            return [pair for one in episodes for pair in await self._mentions([one], wants)]
+        asked = [(episode, one.uuid) for episode in episodes for one in found if wants(one.uuid)]
         held: set[tuple[str, str]] = set()
         for some in _in_parts(asked, _PAIRS):
             held |= await self._graph.records.mentioned(some)
@@ -332,9 +361,22 @@ class Copying:
                 continue
             if {fact.source_uuid, fact.target_uuid} <= self.entities.keys():
                 ready.append(fact)
+            elif any(map(self._is_forgotten, (fact.source_uuid, fact.target_uuid))):
+                self._leave_forgotten(fact)
             else:
                 self.left.add(fact.text)
         return [pair for some in _in_parts(ready, PAGE) for pair in await self._copy_ready(some)]
+
+    def _leave_forgotten(self, fact: Fact) -> None:
+        self.forgotten.add(fact.text)
+        self.staying.add(fact.uuid)
+
+    def _is_fact_forgotten(self, fact: Fact) -> bool:
+        """Whether it was, or only episodes tell it of which words were: nobody knows which words."""
+        return self.gone.has_fact(self.copy_of(fact.uuid)) or (
+            bool(fact.episodes)
+            and all(one in self._away or self.gone.tells_of(self.copy_of(one)) for one in fact.episodes)
+        )
 
     async def _copy_ready(self, facts: Sequence[Fact]) -> list[tuple[str, str]]:
         here = await self._here("fact", [one.uuid for one in facts])
@@ -346,6 +388,9 @@ class Copying:
         copies: list[Copied] = []
         for fact in pending:
             same = next((one for one in between.get(self._ends(fact), ()) if _says(one) == _says(fact)), None)
+            if same is None and self._is_fact_forgotten(fact):
+                self._leave_forgotten(fact)
+                continue
             if same is None:
                 self.copied.facts += 1
                 new.append(fact)
@@ -364,7 +409,15 @@ class Copying:
             made = tuple(self._fact(one, here[one.uuid], intent) for one in new)
             intent = intent.model_copy(update={"facts": made, "fact_updates": tuple(updates.values())})
             await self.commit(intent, {one.uuid: here[one.uuid] for one in new})
-        return [(one.uuid, here[one.uuid]) for one in facts]
+        reworded = await self._reworded([one for one in facts if here.get(one.uuid) in self.gone.reworded], here)
+        self.staying |= reworded
+        return [(one.uuid, here[one.uuid]) for one in facts if one.uuid in here and one.uuid not in reworded]
+
+    async def _reworded(self, facts: Sequence[Fact], here: Mapping[str, str]) -> set[str]:
+        """Those that say something else here, since words were forgotten."""
+        found = await self._graph.records.get_facts([here[one.uuid] for one in facts], [self.target]) if facts else []
+        said = {one.uuid: (one.text, *_says(one)[:5]) for one in found}
+        return {one.uuid for one in facts if said.get(here[one.uuid]) != (one.text, *_says(one)[:5])}
 
     def _ends(self, fact: Fact) -> tuple[str, str]:
         return self.entities[fact.source_uuid], self.entities[fact.target_uuid]
@@ -414,7 +467,12 @@ class Copying:
         found = await self._graph.facts.facts_with_relation(self.target, pairs, _FACTS_OF_PAIR) if pairs else []
         for fact, others in zip(asked, found, strict=True):
             for other in others:
-                if other.is_open and other.invalid_at is None and other.kind == "state":
+                if (
+                    other.is_open
+                    and other.invalid_at is None
+                    and other.kind == "state"
+                    and other.uuid not in self.ending
+                ):
                     self.conflicts.add(f"{fact.text} / {other.text}")
 
     # Reading and writing
@@ -458,6 +516,10 @@ class Copying:
             if len(page.facts) < PAGE:
                 return
             after = page.keys[-1]
+
+    def is_copy(self, here: str, there: str) -> bool:
+        """Whether a record here was made of one there, instead of being joined to it."""
+        return here == self._renaming.uuid(there)
 
     def copy_of(self, uuid: str) -> str:
         """What a record there is here, or would be."""

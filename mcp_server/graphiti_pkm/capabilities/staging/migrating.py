@@ -10,7 +10,9 @@ from graphiti_pkm.capabilities.projects.ports import GraphProjects
 from graphiti_pkm.capabilities.staging.attachments import Attachments
 from graphiti_pkm.capabilities.staging.checking import PromotionCheck
 from graphiti_pkm.capabilities.staging.comparing import GroupComparing
-from graphiti_pkm.capabilities.staging.copying import PAGE, Copying, Counts, facts_of
+from graphiti_pkm.capabilities.staging.copying import PAGE, Copying, facts_of
+from graphiti_pkm.capabilities.staging.counting import Counts
+from graphiti_pkm.capabilities.staging.ending import Ending
 from graphiti_pkm.capabilities.staging.models import (
     ApprovedEntity,
     Attached,
@@ -103,9 +105,10 @@ class Migrating:
             copying = Copying(self._context, self._committer, self._stored, groups, caller, writes=wanted.writes)
             verifying = Verifying(self._graph, groups, compares=wanted.writes)
             attachments = Attachments(self._context, copying)
+            ending = Ending(self._context, copying)
             removed, kept = Counts(), 0
             try:
-                await self._copy(copying, attachments, verifying, wanted, chosen, caller)
+                await self._copy(copying, (attachments, ending), verifying, wanted, chosen, caller)
             except PkmError as error:
                 raise type(error)(
                     f"{error.message} Nothing was removed from {wanted.source}; what was copied stays in "
@@ -119,7 +122,7 @@ class Migrating:
                         f"{error.message} Everything is in {wanted.target}, and {wanted.source} still holds a part of "
                         "it. Repeat the command to go on."
                     ) from error
-        return _report(wanted, copying, attachments, removed, kept, verifying.digest)
+        return _report(wanted, copying, (attachments, ending), removed, kept, verifying.digest)
 
     async def promote(self, caller: Caller, request: Promote) -> PromoteResponse:
         """Take some entities over from staging, as the command does. Raises as ``migrate``."""
@@ -233,16 +236,19 @@ class Migrating:
     async def _copy(
         self,
         copying: Copying,
-        attachments: Attachments,
+        beside: tuple[Attachments, Ending],
         verifying: Verifying,
         wanted: Migration,
         chosen: Sequence[str] | None,
         caller: Caller,
     ) -> None:
         """Copy, and compare what is there then. Facts are compared page by page: no list of all of them is kept."""
+        attachments, ending = beside
         await copying.begin()
         async for page in self._pages(copying.source, chosen):
-            entities = await self._good(copying, page, caller) if wanted.is_checked else page
+            entities = await copying.remembered(page)
+            if wanted.is_checked:
+                entities = await self._good(copying, entities, caller)
             if entities:
                 await copying.copy_entities(entities)
         named = list(copying.entities)
@@ -259,6 +265,7 @@ class Migrating:
                 new = [one for one in facts if one.uuid not in seen]
                 if chosen is not None:  # a fact of two chosen entities is on the pages of both
                     seen.update(one.uuid for one in new)
+                await ending.bring(new)
                 await verifying.facts(await copying.copy_facts(new))
 
     async def _copy_values(self, copying: Copying, chosen: Sequence[str]) -> None:
@@ -281,10 +288,10 @@ class Migrating:
             return
         for uuid in named:
             async for page in copying.episodes_of(uuid):
-                await copying.copy_episodes([one for one in page if one.uuid not in copying.episodes])
+                await copying.copy_episodes([one for one in page if not copying.is_settled(one.uuid)])
             async for facts in copying.facts_of(uuid):
                 told = [one for fact in facts if _is_within(fact, copying) for one in fact.episodes]
-                missing = [one for one in dict.fromkeys(told) if one not in copying.episodes]
+                missing = [one for one in dict.fromkeys(told) if not copying.is_settled(one)]
                 await copying.copy_episodes(await self._graph.records.get_episodes(missing, [copying.source]))
 
     @staticmethod
@@ -305,12 +312,13 @@ class Migrating:
         """Remove from the source what is in the target and nothing that stays needs; facts, episodes, entities."""
         removed, kept = Counts(), 0
         async for page in self._fact_pages(copying, list(copying.entities) if wanted.concepts else None):
-            within = [one for one in page if _is_within(one, copying)]
+            within = [one for one in page if _is_within(one, copying) and one.uuid not in copying.staying]
             gone = [one for one in within if wanted.has_facts or one.voided]  # corrected facts are history of what goes
             removed.facts += len(gone)
             await self._commit_removal(copying, caller, facts=gone)
         free = [one for some in _parts(list(copying.episodes)) for one in await self._free(copying, some)]
         is_whole = not wanted.concepts and not wanted.is_checked and len(free) == len(copying.episodes)
+        is_whole = is_whole and not copying.redacted and not copying.forgotten.total
         for some in _parts(free):
             # A quote may be evidence of an entity that stays, so documents go only with all of the group.
             stays = not is_whole or copying.held_back.total or attachments.left.quotes
@@ -383,8 +391,14 @@ def _parts(uuids: Sequence[str]) -> list[list[str]]:
 
 
 def _report(
-    wanted: Migration, copying: Copying, attachments: Attachments, removed: Counts, kept: int, verified: str | None
+    wanted: Migration,
+    copying: Copying,
+    beside: tuple[Attachments, Ending],
+    removed: Counts,
+    kept: int,
+    verified: str | None,
 ) -> MigrationReport:
+    attachments, ending = beside
     copied, joined, known = copying.copied.size, copying.joined.size, copying.known.size
     would = "" if wanted.writes else "Nothing was changed. "
     said = f"{would}{size_in_words(copied)} {'copied' if wanted.writes else 'would be copied'} from {wanted.source} to "
@@ -394,6 +408,7 @@ def _report(
         said += f" Removed from {wanted.source}: {size_in_words(removed.size)}."
     elif wanted.moves:
         said += f" With --confirm, they would then be removed from {wanted.source}."
+    said += _not_as_there(wanted, copying, ending)
     return MigrationReport(
         message=said,
         done=wanted.writes,
@@ -415,6 +430,13 @@ def _report(
         attached_known=attachments.known,
         not_copied=NotCopied(**attachments.left.model_dump(), corrected_facts=copying.corrected),
         conflicts=tuple(copying.conflicts.lines),
+        forgotten=tuple(copying.forgotten.lines),
+        forgotten_total=copying.forgotten.total,
+        redacted=tuple(copying.redactions.lines),
+        redacted_total=copying.redactions.total,
+        ended=ending.ended,
+        still_current=tuple(ending.still_current.lines),
+        still_current_total=ending.still_current.total,
         kept=kept,
         verified=verified,
     )
@@ -424,3 +446,33 @@ def _attached(copied: Attached) -> str:
     counted = ((copied.documents, "document"), (copied.quotes, "quote"), (copied.sagas, "saga"))
     said = [f"{count} {what}{'' if count == 1 else 's'}" for count, what in counted if count]
     return f" With them: {', '.join(said)}." if said else ""
+
+
+def _not_as_there(wanted: Migration, copying: Copying, ending: Ending) -> str:
+    """What is in the target otherwise than in the source, and on purpose."""
+    said = ""
+    if ending.ended:
+        would = "ended" if wanted.writes else "would end"
+        said += f" {_counted(ending.ended, 'fact')} {would} in {wanted.target}, as in {wanted.source}."
+    if count := ending.still_current.total:
+        said += f" {_counted(count, 'fact')} ended in {wanted.source}, still current in {wanted.target}."
+    gone, redacted = copying.forgotten.total, copying.redactions.total
+    if gone:
+        said += (
+            f" {_counted(gone, 'record')} {_was(gone)} forgotten or deleted in {wanted.target}, or tell of what was; "
+        )
+        said += "not copied."
+    if redacted:
+        said += f" {_counted(redacted, 'episode')} {_was(redacted)} redacted in {wanted.target} and "
+        said += f"{'stays' if redacted == 1 else 'stay'} so."
+    if gone or redacted:
+        said += f" If nobody needs it, forget {'it' if gone + redacted == 1 else 'them'} in {wanted.source} too."
+    return said
+
+
+def _was(count: int) -> str:
+    return "was" if count == 1 else "were"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

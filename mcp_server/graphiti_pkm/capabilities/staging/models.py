@@ -144,6 +144,19 @@ class MigrationReport(Record):
     not_copied: NotCopied = NotCopied()
     conflicts: tuple[str, ...] = ()
     """Two facts that now hold although one of them should have ended, at most 20. Nothing was ended."""
+    forgotten: tuple[str, ...] = ()
+    """Names, titles and texts of what was forgotten or deleted in the target, or tells of that, and is not copied; at
+    most 20. ``forgotten_total`` counts all."""
+    forgotten_total: int = 0
+    redacted: tuple[str, ...] = ()
+    """Titles of episodes that lost words in the target and stay so, at most 20; ``redacted_total`` counts all."""
+    redacted_total: int = 0
+    ended: int = 0
+    """Facts copied earlier that end in the target because they ended, or were corrected, in the source."""
+    still_current: tuple[str, ...] = ()
+    """Those that go on in the target, since it states them by itself or somebody changed them there, at most 20;
+    ``still_current_total`` counts all."""
+    still_current_total: int = 0
     kept: int = 0
     """Entities and episodes that a move leaves in the source, because something that stays needs them."""
     verified: str | None = None
