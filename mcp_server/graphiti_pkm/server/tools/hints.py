@@ -102,7 +102,7 @@ class Advice:
         names = [one for one in self._open_to(caller, request, following) if one not in said][:_MOST_SUGGESTED]
         if names:
             data[SUGGESTED] = names
-        if missing is not None and not tool.annotations.destructive_hint and not _tells_duplicates(data):
+        if missing is not None and not tool.annotations.destructive_hint and not _tells_itself(data):
             hint = f"{missing} was not called before: {tool.hints.error_hints[tool.hints.missing]}"
             data[PREREQUISITE] = hint
             content[0] = _with_hint(content[0], hint)
@@ -134,10 +134,13 @@ def _said(data: Json) -> frozenset[str]:
     return frozenset(_NAMES.findall(json.dumps(asked)))
 
 
-def _tells_duplicates(data: Json) -> bool:
+def _tells_itself(data: Json) -> bool:
+    """Whether the answer has what the tool to call first would have shown: likely duplicates, how similar two are."""
     notices = data.get("needs_attention") or []
-    return bool(data.get("known_as")) or any(
-        isinstance(one, dict) and one.get("what") in _DUPLICATES for one in notices
+    return (
+        bool(data.get("known_as"))
+        or data.get("similarity") is not None
+        or any(isinstance(one, dict) and one.get("what") in _DUPLICATES for one in notices)
     )
 
 
