@@ -225,3 +225,39 @@ async def test_forgetting_in_the_target_reaches_what_came(world: StagingWorld) -
     rows = [row.intent for row in world.journal.table.values() if row.intent.group_id == "default"]
     assert "Ben" not in str(rows)
     assert "Ben" in str(world.state(STAGING))
+
+
+async def test_a_saga_and_a_document_that_lost_words_in_the_target_stay_as_they_are_there(world: StagingWorld) -> None:
+    """Neither the words nor quotes from them come again, nor does a chain close over what is still there."""
+    await a_document_of(world, "Ben sings. Max hums.", "Ben plays.")
+    await world.migrate()
+    ben, there = entity(world, "Ben", "default"), world.state(STAGING)
+    assert len(world.state()["instances"]) == 1  # type: ignore[arg-type]
+    await world.forget(query="Ben sings.")
+    await world.forget(query="Zoe met Max.")
+    left, rows = world.state(), len(world.journal.table)
+    assert left["instances"] == {}
+    assert "Zoe met Max." not in str(left)
+    done = await world.migrate()
+    assert (world.state(), len(world.journal.table), done.redacted_total) == (left, rows, 2)
+    assert (done.attached, done.attached_known.sagas, done.not_copied.documents) == (Attached(), 1, 1)
+    assert entity(world, "Ben", "default") == ben
+    await world.migrate(moves=True)
+    kept = world.state(STAGING)
+    assert kept["documents"] == there["documents"]
+    assert {one.content for one in kept["episodes"].values()} >= {"Zoe met Max.", "Ben sings. Max hums."}  # type: ignore[attr-defined]
+    assert world.state() == left
+
+
+async def test_an_episode_of_a_saga_that_was_deleted_in_the_target_leaves_no_gap(world: StagingWorld) -> None:
+    await world.migrate()
+    (gone,) = [
+        one.uuid
+        for one in world.graph.tables.episodes.values()
+        if (one.content, one.group_id) == ("Zoe met Max.", "default")
+    ]
+    await world.delete_episode(gone)
+    assert told(world, "default") == ["Anna met Ben.", "Ben met Anna."]
+    before, rows = world.state(), len(world.journal.table)
+    await world.migrate()
+    assert (world.state(), len(world.journal.table)) == (before, rows)
