@@ -182,7 +182,7 @@ class Searching(FactSearch):
             words, scores = None, Scores()
         else:
             words = await self._candidates.query(query)
-            scores = await self._candidates.entities(words, wanted)
+            scores = await self._candidates.entities(words, wanted, is_named=bool(exact))
             observed = await self._observed(words, wanted, now)
             better = {uuid: max(scores.by_uuid.get(uuid, 0.0), score) for uuid, score in observed.items()}
             scores = scores.then("observations", scores.by_uuid | better)

@@ -1,6 +1,7 @@
 """Compares spellings: similar names and relations are reported, never merged."""
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 from rapidfuzz.distance import OSA
@@ -12,6 +13,8 @@ _TWO_TYPOS = 9
 MOST_EXTRA_WORDS = 2
 _SHORTEST_WORD = 3
 _SHORTEST_BEGINNING = 4
+_SHORTEST_MISSPELT = 6
+"""Of shorter words, too many are other words with one letter changed: coach and couch."""
 _DIGITS = re.compile(r"\d+")
 
 _EMPTY_WORDS = words_of("the a an of and von van de la le der die das mr mrs ms dr sir")
@@ -36,16 +39,10 @@ def close_spelling(one: str, other: str) -> bool:
 
     A typo is a letter inserted, omitted, changed or swapped with the next.
     """
-    return typos_between(one, other) is not None
-
-
-def typos_between(one: str, other: str) -> int | None:
-    """How many typos, if two compared forms differ by some and by no more than ``close_spelling`` says; else None."""
     allowed = typos_allowed(min(len(one), len(other)))
     if abs(len(one) - len(other)) > allowed:
-        return None
-    typos = OSA.distance(one, other, score_cutoff=allowed)
-    return typos if 0 < typos <= allowed and same_digits(one, other) else None
+        return False
+    return 0 < OSA.distance(one, other, score_cutoff=allowed) <= allowed and same_digits(one, other)
 
 
 def may_name_one_person(one: str, other: str) -> bool:
@@ -142,6 +139,36 @@ class NameForm:
         if is_part and abs(len(self.words) - len(known.words)) <= MOST_EXTRA_WORDS:
             return True
         return any(close_spelling(self.compared, one) for one in (known.compared, *known.words))
+
+    @property
+    def lone_word(self) -> str | None:
+        """The only word, if it is long enough to be known although it is misspelt."""
+        alone = self.words[0] if len(self.words) == 1 else ""
+        return alone if alone.isalpha() and len(alone) >= _SHORTEST_MISSPELT else None
+
+    def misspells(self, known: "NameForm") -> bool:
+        """Whether this text is the name but for a typo in one long word; a text of one word, a word of the name.
+
+        All else is equal, also numbers and marks: C# is not C++, and 1-2 not 12. Scripts without spaces have no words.
+        """
+        if self.lone_word:
+            return any(_is_slip(self.lone_word, word) for word in known.words)
+        ours, theirs = Counter(self.words), Counter(known.words)
+        missing, unsaid = [*(ours - theirs).elements()], [*(theirs - ours).elements()]
+        if len(missing) != 1 or len(unsaid) != 1 or _marks(self.compared) != _marks(known.compared):
+            return False
+        return _is_slip(missing[0], unsaid[0])
+
+
+def _is_slip(one: str, other: str) -> bool:
+    """Whether two long words of letters alone differ in one typo, and not in the first letter."""
+    if min(len(one), len(other)) < _SHORTEST_MISSPELT or one[0] != other[0] or not (one + other).isalpha():
+        return False
+    return OSA.distance(one, other, score_cutoff=1) == 1
+
+
+def _marks(compared: str) -> list[str]:
+    return [character for character in compared if not character.isalpha()]
 
 
 def contains_name(longer: str, shorter: str) -> bool:

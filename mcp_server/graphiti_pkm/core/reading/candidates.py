@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graphiti_pkm.core.identity.persons import Persons
-from graphiti_pkm.core.identity.spelling import NameForm, typos_between
-from graphiti_pkm.core.model.names import SHORTEST_PART, beginning_term, fold, name_key, normalise_name, search_terms
+from graphiti_pkm.core.identity.spelling import NameForm
+from graphiti_pkm.core.model.names import SHORTEST_PART, beginning_term, name_key, normalise_name, search_terms
 from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import Entity, Vector
 from graphiti_pkm.core.ports.graph import Graph
@@ -15,11 +15,13 @@ from graphiti_pkm.core.reading.ranking import (
     MIN_COSINE,
     NEAR_NAME,
     Scores,
+    WordCounts,
     by_words_alone,
     faded,
     fuse,
     holding_all,
     kept_above,
+    put_first,
     scores_of_words,
     stem_counts,
 )
@@ -38,9 +40,7 @@ _MOST_NAME_TERMS = 8
 _LOOKED_AT = 50
 """Entities examined that share a word, or its beginning, with a name that was not found."""
 _UUID = 8
-_TYPO = 1.0
-"""More than a name can gain otherwise. It counts only where no entity has every word of the query."""
-NO_NAMES: Mapping[str, Sequence[str]] = {}
+_SENTENCE_MARKS = " \t\n.,;:!?\"'“”„«»()"
 _FEW_KEYS = 200
 """Computing more is left to a thread."""
 PERSON_WORDS = frozenset({"me", "i", "user", "theuser", "myself"})
@@ -56,6 +56,7 @@ _CUT = f"The query was long: only its first {_MOST_TERMS} words were searched."
 class Query:
     """A query in the forms that the searches need; without ``vector`` only words are searched."""
 
+    text: str
     terms: list[str]
     vector: "Vector | None"
     note: str | None
@@ -82,7 +83,7 @@ class Candidates:
         notes = [] if vector is not None else [_ONLY_WORDS]
         if len(terms) > _MOST_TERMS or len(text) > _QUERY_CHARS:
             notes.append(_CUT)
-        return Query(terms[:_MOST_TERMS], vector, " ".join(notes) or None)
+        return Query(text[:_QUERY_CHARS], terms[:_MOST_TERMS], vector, " ".join(notes) or None)
 
     async def named(self, names: Sequence[str], wanted: EntityFilter) -> dict[str, list[Entity]]:
         """The entities with each name or alias, in any spelling, that pass the filter."""
@@ -120,35 +121,46 @@ class Candidates:
         terms = search_terms(name, _MOST_NAME_TERMS)
         begun = [beginning_term(term) for term in terms if len(term) >= SHORTEST_PART]
         hits = list(await self._graph.search.search_entities([*terms, *begun], wanted, _LOOKED_AT)) if terms else []
-        aliases = await self._graph.records.aliases(hits, _ALIASES)
-        records = await self._graph.records.get_entities(hits, wanted.group_ids)
+        records, names = await self._records(hits, wanted)
 
         def compared() -> list[tuple[str, str]]:
             asked = NameForm.of(name)
             return [
                 (item.name, item.uuid)
                 for item in records
-                if any(asked.may_mean(NameForm.of(other)) for other in (item.name, *aliases.get(item.uuid, ())))
+                if any(asked.may_mean(NameForm.of(other)) for other in names[item.uuid])
             ]
 
         alike = await in_thread(compared)
         return [f"{other} ({uuid[:_UUID]})" for other, uuid in sorted(alike)[:_MOST_SIMILAR]]
 
-    async def entities(self, query: Query, wanted: EntityFilter) -> Scores:
-        """Entities by names, aliases and summaries."""
+    async def entities(self, query: Query, wanted: EntityFilter, *, is_named: bool = False) -> Scores:
+        """Entities by names, aliases and summaries; if none ``is_named`` so, also by names that the query misspells."""
         hits = list(await self._graph.search.search_entities(query.terms, wanted, POOL))
-        records = await self._graph.records.get_entities(hits, wanted.group_ids)
-        aliases = await self._graph.records.aliases(hits, _ALIASES)
-        texts = {
-            # the name counts twice: it says more about an entity than its facts do
-            item.uuid: " ".join((item.name, item.name, *aliases.get(item.uuid, ()), item.summary))
-            for item in records
-        }
+        records, names = await self._records(hits, wanted)
+        # the name counts twice: it says more about an entity than its facts do
+        texts = {item.uuid: " ".join((item.name, *names[item.uuid], item.summary)) for item in records}
         near = await self._graph.search.nearest_entities(query.vector, wanted, POOL) if query.vector else {}
-        names = {item.uuid: (item.name, *aliases.get(item.uuid, ())) for item in records}
-        fused = await in_thread(_fused, query, texts, near, names)
+        counts = await in_thread(stem_counts, texts)
+        fused = await in_thread(_fused, query, counts, near)
         sure = [*texts, *(uuid for uuid, cosine in near.items() if cosine >= NEAR_NAME)]
+        asked = NameForm.of(query.text.strip(_SENTENCE_MARKS))
+        if not is_named and not holding_all(asked.words, counts):
+            if word := asked.lone_word:
+                begun = await self._graph.search.search_entities([beginning_term(word)], wanted, POOL)
+                names |= (await self._records([*begun, *near], wanted))[1]
+            respelt = await in_thread(_misspelt, asked, names)
+            fused = fused.then("spelling", put_first(fused.by_uuid, respelt))
+            sure += respelt
         return fused.then("faint", faded(fused.by_uuid, sure))
+
+    async def _records(
+        self, uuids: Sequence[str], wanted: EntityFilter
+    ) -> tuple[Sequence[Entity], dict[str, tuple[str, ...]]]:
+        """The entities, and the names and aliases of each."""
+        records = await self._graph.records.get_entities(uuids, wanted.group_ids)
+        aliases = await self._graph.records.aliases(uuids, _ALIASES)
+        return records, {item.uuid: (item.name, *aliases.get(item.uuid, ())) for item in records}
 
     async def facts(self, query: Query, wanted: FactFilter) -> Scores:
         """Facts by their sentence, relation and both entity names."""
@@ -158,7 +170,7 @@ class Candidates:
             for item in await self._graph.records.get_facts(hits, wanted.group_ids)
         }
         near = await self._graph.search.nearest_facts(query.vector, wanted, POOL) if query.vector else {}
-        return await in_thread(_fused, query, texts, near)
+        return await in_thread(_fused, query, await in_thread(stem_counts, texts), near)
 
     def _keys(self, names: Sequence[str], group_ids: Sequence[str]) -> dict[str, list[str]]:
         """Under which each of the names may be kept."""
@@ -187,28 +199,13 @@ def checked_text(parameter: str, text: str) -> str:
     return text
 
 
-def _fused(
-    query: Query,
-    texts: Mapping[str, str],
-    near: Mapping[str, float],
-    names: Mapping[str, Sequence[str]] = NO_NAMES,
-) -> Scores:
-    is_cut = len(texts) >= POOL or sum(cosine > MIN_COSINE for cosine in near.values()) >= POOL
-    counts = stem_counts(texts)
+def _fused(query: Query, counts: WordCounts, near: Mapping[str, float]) -> Scores:
+    is_cut = len(counts) >= POOL or sum(cosine > MIN_COSINE for cosine in near.values()) >= POOL
     words, only_words = scores_of_words(query.terms, counts), query.vector is None
     found = Scores(is_cut=is_cut).then("words", by_words_alone(words, only_words=only_words))
     found = found.then("meaning", fuse(words, near, only_words=only_words))
-    whole = holding_all(query.terms, counts)
-    if not whole:
-        found = found.then("spelling", _respelt(query.terms, names, found.by_uuid))
-    return found.then("every_word", kept_above(found.by_uuid, whole))
+    return found.then("every_word", kept_above(found.by_uuid, holding_all(query.terms, counts)))
 
 
-def _respelt(terms: Sequence[str], names: Mapping[str, Sequence[str]], scores: Mapping[str, float]) -> dict[str, float]:
-    """Scores in which a name that differs from the whole query by a typo is first; by two, next."""
-    asked = "".join(terms)
-    spelt = {uuid: ["".join(fold(name).split()) for name in each] for uuid, each in names.items()}
-    if any(asked in each for each in spelt.values()):
-        return {**scores}
-    typos = {uuid: [n for name in each if (n := typos_between(asked, name))] for uuid, each in spelt.items()}
-    return {**scores, **{uuid: scores[uuid] + _TYPO / min(counts) for uuid, counts in typos.items() if counts}}
+def _misspelt(asked: NameForm, names: Mapping[str, Sequence[str]]) -> list[str]:
+    return [uuid for uuid, each in names.items() if any(asked.misspells(NameForm.of(name)) for name in each)]

@@ -25,6 +25,7 @@ NEAR_NAME = 0.4
 """Below this cosine MiniLM sees any two short names as alike: in the two conversations that were tried, what fitted a
 query without its words had at least 0.41, and each of 38 queries was nearer than 0.2 to a dozen names."""
 _SHOWN_FAINT = 3
+_FIRST = 0.1
 NO_TIES: Mapping[str, float] = {}
 LIFT = {0: 0.3, 1: 0.2, 2: 0.1}
 """What a fused score gains by its distance in hops from the centre."""
@@ -137,6 +138,12 @@ def kept_above(scores: Mapping[str, float], sure: Iterable[str]) -> dict[str, fl
     """Scores in which nothing that surely fits is weak; in its own order, just above the floor."""
     floor = floor_of(scores.values())
     return {**scores, **{uuid: floor * (1 + scores[uuid]) for uuid in sure if scores[uuid] < floor}}
+
+
+def put_first(scores: Mapping[str, float], uuids: Iterable[str]) -> dict[str, float]:
+    """Scores in which these stand just above all others, in their own order."""
+    best = max(scores.values(), default=0.0)
+    return {**scores, **{uuid: best + _FIRST * (1 + scores.get(uuid, 0.0)) for uuid in uuids}}
 
 
 def faded(scores: Mapping[str, float], sure: Collection[str]) -> dict[str, float]:

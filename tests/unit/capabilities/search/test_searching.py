@@ -74,13 +74,61 @@ async def test_names_are_found_exactly_normalised_and_by_alias_and_the_rest_is_l
 async def test_a_name_that_is_misspelt_in_the_query_comes_before_others_that_share_a_word_and_says_why() -> None:
     others = [an_entity(f"{first} Wenger") for first in ("Wenger", "Maria", "Toni", "Jan")]
     world = await a_world(*others, an_entity("Tobias Wenger"), an_entity("Tobias Wenger 2"))
-    answer = await nodes(world, "Toias Wenger")
+    answer = await nodes(world, "Tobais Wenger?")
     assert names(answer)[0] == "Tobias Wenger"
     assert answer.nodes[0].why["spelling"] > 0
-    assert all("spelling" not in node.why for node in answer.nodes[1:])  # in digits no typo is one
+    assert all("spelling" not in node.why for node in answer.nodes[1:])
     exact = await nodes(world, "Tobias Wenger")
     assert names(exact)[0] == "Tobias Wenger"
     assert "spelling" not in exact.nodes[0].why
+
+
+@pytest.mark.parametrize("is_available", [True, False])
+@pytest.mark.parametrize("query", ["Tobais", "the Tobais"])
+async def test_a_misspelt_word_alone_finds_the_names_that_have_it(query: str, *, is_available: bool) -> None:
+    anna = an_entity("Anna Petrov", summary="The first of all.")
+    world = await a_world(anna, an_entity("Tobias Wegner"), an_entity("Tobin Wegner"))
+    await world.given(a_write(a_name(anna, "Tobias")))
+    world.embedder.is_available = is_available
+    answer = await nodes(world, query)
+    assert set(names(answer)[:2]) == {"Anna Petrov", "Tobias Wegner"}
+    assert [bool(node.why.get("spelling")) for node in answer.nodes] == [True, True, *[False] * (answer.returned - 2)]
+
+
+@pytest.mark.parametrize(
+    ("query", "summary", "name"),
+    [("Martin Weber", "Once Martin Weber.", "Martina Weber"), ("the Martin", "Martin by his first name.", "Martina")],
+)
+async def test_no_misspelt_name_passes_an_entity_with_every_word(query: str, summary: str, name: str) -> None:
+    world = await a_world(an_entity("Jan", summary=summary), an_entity(name))
+    answer = await nodes(world, query)
+    assert all("spelling" not in node.why for node in answer.nodes)
+
+
+async def test_no_misspelt_name_passes_an_entity_of_that_name_in_another_spelling() -> None:
+    world = await a_world(an_entity("North Winds"), an_entity("Northwands Ltd"))
+    answer = await nodes(world, "northwinds")
+    assert names(answer)[0] == "North Winds"
+    assert all("spelling" not in node.why for node in answer.nodes)
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("hypoglycemia protocol", "Hyperglycemia protocol"),
+        ("the coach", "The Couch"),
+        ("the rent", "The Tent"),
+        ("new york", "New Work"),
+        ("Team D", "Team A"),
+        ("Phase IV", "Phase II"),
+        ("Merlin Office", "Berlin Office"),
+        ("server rac 12", "server rack 1-2"),
+        ("東京支社営業部長田中", "東京支社営業部長田口"),
+    ],
+)
+async def test_another_name_is_not_lifted_for_a_letter_or_two(query: str, name: str) -> None:
+    answer = await nodes(await a_world(an_entity(name), an_entity("Atlas")), query)
+    assert all("spelling" not in node.why for node in answer.nodes)
 
 
 async def test_names_come_before_what_only_fits_the_query() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from graphiti_pkm.core.identity.near_relations import Measures, Relations, near_measure
-from graphiti_pkm.core.identity.spelling import close_spelling, contains_name
+from graphiti_pkm.core.identity.spelling import NameForm, close_spelling, contains_name
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,53 @@ from graphiti_pkm.core.identity.spelling import close_spelling, contains_name
 def test_a_slip_or_two_by_length(one: str, other: str, *, close: bool) -> None:
     assert close_spelling(one, other) == close
     assert close_spelling(other, one) == close
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Tobais Wegner", "Tobias Wegner"),
+        ("wegner tobais", "Tobias Wegner"),
+        ("Jurgenn Möller", "Jürgen Möller"),
+        ("Brssels Rollout 1990", "Brussels Rollout 1990"),
+        ("server rackss 1 2", "Server rackses 1-2"),
+        ("the Tobais", "Tobias"),
+        ("Tobais", "Dr. Tobias Wegner"),
+    ],
+)
+def test_a_text_misspells_a_name_by_one_typo_in_one_long_word(text: str, name: str) -> None:
+    assert NameForm.of(text).misspells(NameForm.of(name))
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("hypoglycemia protocol", "Hyperglycemia protocol"),
+        ("the coach", "The Couch"),
+        ("the rent", "The Tent"),
+        ("new york", "New Work"),
+        ("Team D", "Team A"),
+        ("Phase IV", "Phase II"),
+        ("Merlin Office", "Berlin Office"),
+        ("server rac 12", "server rack 1-2"),
+        ("server rackks 12", "server rackkss 1-2"),
+        ("presure -5", "pressure 5"),
+        ("C# compilre", "C++ compiler"),
+        ("Tobais Wegenr", "Tobias Wegner"),
+        ("Tobais Weber", "Tobias Wegner"),
+        ("Tobais Wegner 2", "Tobias Wegner 3"),
+        ("Tobais Wegner", "Tobias"),
+        ("Sprint11 review", "Sprint1 review"),
+        ("Sprints", "Sprint1"),
+        ("東京支社営業部長田中", "東京支社営業部長田口"),
+        ("サクラホテル東館", "サクラホテル西館"),
+        ("Tobias", "Tobias"),
+        ("Toias", "Tobias"),
+        ("the", "The Country"),
+    ],
+)
+def test_another_name_is_not_taken_for_a_misspelling(text: str, name: str) -> None:
+    assert not NameForm.of(text).misspells(NameForm.of(name))
 
 
 @pytest.mark.parametrize(
