@@ -48,9 +48,9 @@ class DocumentText(Answer):
     version: int
     path: str
     paragraph: int
-    """The one with which the part that was asked for begins; 0 is front matter."""
+    """The first one of which this page has words; 0 is front matter."""
     end_paragraph: int
-    """The last one of that part."""
+    """The last one."""
     start: int
     end: int
     """Of the text, half-open, in code points of the whole document."""

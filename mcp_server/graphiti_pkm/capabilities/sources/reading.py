@@ -9,6 +9,7 @@ from graphiti_pkm.capabilities.sources.requests import GetEntitySources
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.document_records import Document, Section
 from graphiti_pkm.core.model.passages import MOST_PASSAGES
+from graphiti_pkm.core.model.records import Passage
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.core.model.requests import ME
 from graphiti_pkm.core.reading.paging import EVIDENCE, budget, clip_json
@@ -45,7 +46,7 @@ class DocumentReading(Reader):
         if first is not None and last is not None and last < first:
             raise InvalidInput(f"end_paragraph ({last}) is before paragraph {first}.")
         length = await self._length(document, sections)
-        end_of_all, begin = await self._last(sections), sections[0].paragraph if sections else 0
+        end_of_all = await self._last(sections)
         if last is not None and last > end_of_all:
             raise NotFound(f"The document ends with paragraph {end_of_all}; there is no paragraph {last}.")
         start = 0 if first is None else (await self._place(sections, first))[0]
@@ -56,8 +57,9 @@ class DocumentReading(Reader):
             uuid, known, at = str(page.after[0]), page.after[1], int(page.after[2])
             if (uuid, known) != (document.uuid, length):
                 raise InvalidCursor("The document changed since the page before: read it again without cursor.")
-        content = await self._text(document, sections, at, min(end, at + request.max_chars))
-        text = clip_json(content, request.max_chars, budget((EVIDENCE, EVIDENCE.default)))
+        content = await self._text(document, sections, at, min(end, at + request.max_chars + 1))
+        text = _to_word_end(content, clip_json(content, request.max_chars, budget((EVIDENCE, EVIDENCE.default))))
+        begins, ends = await self._paragraphs(sections, at, at + len(text))
         more = at + len(text) < end
         return EntitySourcesResponse(
             message=f"{len(text):,} of {end - start:,} characters, from {at - start:,} on.",
@@ -73,8 +75,8 @@ class DocumentReading(Reader):
                 document=document.name,
                 version=document.version,
                 path=document.path,
-                paragraph=begin if first is None else first,
-                end_paragraph=end_of_all if last is None else last,
+                paragraph=begins,
+                end_paragraph=ends,
                 start=at,
                 end=at + len(text),
                 text=text,
@@ -100,20 +102,38 @@ class DocumentReading(Reader):
         """Where a paragraph stands in the document, in code points. Raises NotFound."""
         before = [one for one in sections if one.paragraph <= paragraph]
         for section in before[-1:]:
-            passages = await self._graph.episodes.passages(
-                section.episode_uuid, without_vector=False, limit=MOST_PASSAGES
-            )
+            passages = await self._passages(section)
             own = [one for one in passages if section.paragraph + one.paragraph == paragraph]
             if own:
                 return section.start + own[0].start, section.start + own[-1].end
         raise NotFound(f"The document has no paragraph {paragraph}; its sections may have been deleted.")
+
+    async def _paragraphs(self, sections: Sequence[Section], start: int, end: int) -> tuple[int, int]:
+        """The first and last paragraph of which ``[start, end)`` has words, else the one before; 0: front matter."""
+        before = [one for one in sections if one.start < end]
+        last = first = 0
+        for section in reversed(before):
+            own = [one for one in await self._passages(section) if section.start + one.start < end]
+            if own:
+                last = section.paragraph + own[-1].paragraph
+                break
+        for section in before[max(sum(one.start <= start for one in before) - 1, 0) :]:
+            own = [one for one in await self._passages(section) if start < section.start + one.end]
+            if own:
+                first = section.paragraph + own[0].paragraph
+                break
+        return min(first or last, last), last
+
+    async def _passages(self, section: Section) -> list[Passage]:
+        """The sentences of a section, in order."""
+        return await self._graph.episodes.passages(section.episode_uuid, without_vector=False, limit=MOST_PASSAGES)
 
     async def _last(self, sections: Sequence[Section]) -> int:
         """The number of the last paragraph; 0 of an empty document."""
         if not sections:
             return 0
         section = sections[-1]
-        passages = await self._graph.episodes.passages(section.episode_uuid, without_vector=False, limit=MOST_PASSAGES)
+        passages = await self._passages(section)
         return section.paragraph + max((one.paragraph for one in passages), default=0)
 
     async def _length(self, document: Document, sections: Sequence[Section]) -> int:
@@ -134,3 +154,10 @@ class DocumentReading(Reader):
         if start < len(document.front):
             text, begin = document.front + text, 0
         return text[start - begin : end - begin]
+
+
+def _to_word_end(content: str, text: str) -> str:
+    """The beginning ``text`` of ``content`` without a word that is cut, unless it is all of it."""
+    if not text or len(text) == len(content) or text[-1].isspace() or content[len(text)].isspace():
+        return text
+    return text[: len(text) - len(text.rsplit(maxsplit=1)[-1])] or text

@@ -1,5 +1,6 @@
 """The text of a document by the ids of its paragraphs: exact, in pages, and of nobody else's."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -66,15 +67,36 @@ async def test_paragraphs_are_read_from_one_to_another_both_included_and_in_orde
 @pytest.mark.parametrize("most", [100, 237, 20_000])
 async def test_a_whole_document_comes_in_pages_of_max_chars(tmp_path: Path, most: int) -> None:
     world = await begun(tmp_path)
-    text, cursor, pages = "", None, 0
+    text, cursor, pages, paragraphs = "", None, 0, list[tuple[int, int]]()
     while pages == 0 or cursor is not None:
         page = await world.read("Tom", "guide", max_chars=most, cursor=cursor)
         assert page.text is not None
         assert (page.text.start, page.returned, page.total) == (len(text), len(page.text.text), len(TEXT))
         assert page.truncated == (page.next_cursor is not None)
         text, cursor, pages = text + page.text.text, page.next_cursor, pages + 1
+        paragraphs.append((page.text.paragraph, page.text.end_paragraph))
+        assert cursor is None or page.text.text[-1].isspace() or TEXT[len(text)].isspace(), "no word is cut"
+        assert len(page.text.text) > most - 10 or cursor is None
     assert text == TEXT
-    assert pages == -(-len(TEXT) // most)
+    assert -(-len(TEXT) // most) <= pages <= -(-len(TEXT) // (most - 9))
+    assert (paragraphs[0][0], paragraphs[-1][1]) == (1, 45)
+    assert all(0 <= later[0] - earlier[1] <= 1 for earlier, later in pairwise(paragraphs))
+    assert (most == 20_000) == (paragraphs == [(1, 45)])
+
+
+async def test_a_page_of_one_word_or_of_front_matter_alone_is_cut_where_it_must_be(tmp_path: Path) -> None:
+    world = await begun(tmp_path)
+    front = f"---\nby: {'x' * 300}\n---\n"
+    await world.ingest(long=front + "# Long\n\n" + "y" * 250 + " end.\n")
+    read, cursor = list[DocumentText](), None
+    while not read or cursor is not None:
+        page = await world.read("Tom", "long", max_chars=100, cursor=cursor)
+        assert page.text is not None
+        read, cursor = [*read, page.text], page.next_cursor
+    assert [len(one.text) for one in read][1:3] == [100, 100]
+    assert read[0].text == "---\nby: "
+    assert (read[1].paragraph, read[1].end_paragraph) == (0, 0)
+    assert (read[-1].paragraph, read[-1].end_paragraph) == (2, 2)
 
 
 async def test_a_new_version_between_two_pages_is_told(tmp_path: Path) -> None:
