@@ -351,6 +351,8 @@ class Notes:
         ("Müller", "Frau Müller kam"),
         ("Müller", "Frau Mu\u0308ller kam"),
         ("東京", "私は東京都に住んでいます"),
+        ("+49 170 1234567", "On +49-170-123-45-67 nobody answers"),
+        ("+49 170 1234567", "On +491701234567 or +49 171 1234567"),
         ("The Who", "we heard The Who"),
         ("@home", "it is @home now"),
         ("A|B (c) -d", "what of A|B (c) -d then"),

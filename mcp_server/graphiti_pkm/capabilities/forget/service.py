@@ -14,7 +14,7 @@ from graphiti_pkm.capabilities.forget.plan import ForgetPlan, Material, plan_for
 from graphiti_pkm.capabilities.forget.requests import Forget
 from graphiti_pkm.capabilities.forget.saved_graphs import SavedTrace, saved_trace
 from graphiti_pkm.capabilities.forget.target import MOST_EPISODES, MOST_FACTS, ForgetTarget, ForgetTargets
-from graphiti_pkm.capabilities.forget.text import Redaction, sentences_of
+from graphiti_pkm.capabilities.forget.text import Redaction, across_lines, sentences_of
 from graphiti_pkm.capabilities.forget.trace import Trace, Traces, words_of_claim
 from graphiti_pkm.capabilities.forget.words import RemovedWords, VanishedWords
 from graphiti_pkm.core.context import Context
@@ -242,7 +242,8 @@ class Forgetting:
         def read() -> Redaction:
             sentences = sentences_of(episode, passages)
             named = [frozenset(finder.find(sentence.text)) for sentence in sentences]
-            gone = frozenset(target.picks(episode, sentences, named))
+            picked = frozenset(target.picks(episode, sentences, named))
+            gone = picked | across_lines(episode.content, sentences, picked, target.named)
             is_titled = target.entity is not None and target.says(episode.name)
             if mode == "delete" and (gone or is_titled):
                 gone = frozenset(range(len(sentences)))

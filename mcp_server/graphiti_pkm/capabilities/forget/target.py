@@ -17,7 +17,7 @@ from graphiti_pkm.core.identity.mentions import STOP_WORDS, MentionFinder, word_
 from graphiti_pkm.core.identity.name_parts import PERSON, is_date_word, may_stand_alone, name_parts, short_words
 from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.model.name_forms import NameForms, folded_words, identifier_words, left_of_identifier
-from graphiti_pkm.core.model.names import fold, search_terms
+from graphiti_pkm.core.model.names import fold, phone_number, search_terms
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import Entity, Episode, Fact, Name
 from graphiti_pkm.core.ports.graph import Graph
@@ -57,6 +57,8 @@ class ForgetTarget:
     picks: SentencePicker
     """Selects the sentences of an episode that state it."""
     says: TextPredicate = lambda _: False
+    named: TextPredicate = lambda _: False
+    """Whether a text names it by the rules of mentions."""
     hints: TextPredicate = lambda _: False
     """Whether a remaining text may refer to it nevertheless."""
     words: tuple[str, ...] = ()
@@ -114,7 +116,7 @@ class ForgetTargets:
         parts = name_parts(entity, names, others)
         finder.add(_meaning(entity, entity.name, *parts.own))
         doubting = MentionFinder([*others, _meaning(entity, *parts.doubtful)] if parts.doubtful else ())
-        folded = [form for name in names if (form := fold(name))]
+        folded = [form for name in names if (form := fold(name)) and not any(map(str.isdigit, form))]
 
         @lru_cache(_REMEMBERED)
         def says(text: str) -> bool:
@@ -163,6 +165,7 @@ class ForgetTargets:
                 if entity.uuid in named_ or is_quoted(episode, sentences[place])
             ],
             says=says,
+            named=says,
             hints=hints,
             words=tuple(search_terms(" ".join(names))),
             episodes=list(found.values()),
@@ -243,14 +246,24 @@ class ForgetTargets:
         )
 
     async def of_query(self, group_id: str, query: str) -> ForgetTarget:
-        """Every sentence and fact that contains all significant words of the query."""
+        """Every sentence and fact that contains all significant words of the query, or the query as a name."""
         terms = search_terms(query)
         telling = frozenset(term for term in terms if term not in STOP_WORDS) or frozenset(terms)
         if not telling:
             raise InvalidInput("Nothing was forgotten: query holds no word. Give words that the sentences hold.")
 
-        def says(text: str) -> bool:
+        is_name = len(telling) <= _NAME_WORDS or phone_number(query) is not None
+        finder = MentionFinder([Name(key="", group_id=group_id, text=query, entity_uuid="")] if is_name else ())
+
+        @lru_cache(_REMEMBERED)
+        def named(text: str) -> bool:
+            return bool(finder.find(text))
+
+        def holds(text: str) -> bool:
             return telling.issubset(folded_words(text))
+
+        def says(text: str) -> bool:
+            return holds(text) or named(text)
 
         now = self._context.now()
         wanted = EpisodeFilter(group_ids=(group_id,))
@@ -263,12 +276,12 @@ class ForgetTargets:
 
         def left(identifier: str) -> str:
             words = identifier_words(identifier)
-            if not (says(identifier) or says(" ".join(words))):
+            if not (holds(identifier) or holds(" ".join(words))):
                 return identifier
             rest = [word for word in words if telling.isdisjoint(folded_words(word))]
             return left_of_identifier(identifier, rest if len(rest) < len(words) else [])
 
-        forms = NameForms([query] if len(telling) <= _NAME_WORDS else ())
+        forms = NameForms([query] if is_name else ())
         non_sentences = await self._non_sentences(group_id, NonSentenceCollector(says, left, found))
 
         # A claim that stands under another name by now only loses its former words.
@@ -277,6 +290,7 @@ class ForgetTargets:
             group_id=group_id,
             picks=lambda _, sentences, __: [place for place, one in enumerate(sentences) if says(one.text)],
             says=says,
+            named=named,
             hints=lambda text: len(telling & folded_words(text)) * 2 > len(telling),
             words=tuple(sorted(telling)),
             asked=tuple(sorted(telling)),

@@ -1,5 +1,6 @@
 """Removes sentences from texts: what is left, and its new positions. Pure."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,9 @@ TextPredicate = Callable[[str], bool]
 
 _DISTINCTIVE = 12
 """A shorter text from a forgotten sentence may occur anywhere."""
+_MOST_LINES = 4
+"""Over which a name may go."""
+_LINE_ENDS = re.compile(r"[^\S\n\r]*(?:\r\n?|\n)[^\S\n\r]*")
 _CUT_SHORT = "….-– "
 
 
@@ -41,6 +45,22 @@ def sentences_of(episode: Episode, passages: Sequence[Passage]) -> list[Sentence
         start, end = own[0].start, own[-1].end
         known = tuple(part for part in own if part.uuid)
         found.append(Sentence(start, end, known, episode.content[start:end]))
+    return found
+
+
+def across_lines(content: str, sentences: Sequence[Sentence], gone: frozenset[int], named: TextPredicate) -> set[int]:
+    """Sentences that name it only together: a line may end inside a name, and ends what is no wrapped sentence."""
+    found: set[int] = set()
+    if not named(content):
+        return found
+    for count in range(2, _MOST_LINES + 1):
+        for first in range(len(sentences) - count + 1):
+            places = range(first, first + count)
+            between = (content[sentences[at].end : sentences[at + 1].start] for at in places[:-1])
+            is_left = found.isdisjoint(places) and gone.isdisjoint(places)
+            whole = content[sentences[first].start : sentences[places[-1]].end]
+            if is_left and all(map(_LINE_ENDS.fullmatch, between)) and named(whole):
+                found.update(places)
     return found
 
 

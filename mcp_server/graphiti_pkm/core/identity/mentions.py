@@ -1,7 +1,8 @@
 """Finds known names in a text, without a model.
 
 A name matches as a whole. Spaces, ``-`` and ``_`` match each other or nothing inside a name, but not nothing between
-two digits, and end a word in a text; a number with a sign is another one;
+two digits, and end a word in a text; a number with a sign is another one; a telephone number is found however it is
+grouped, unless more digits follow that may belong to it;
 quotes and a possessive 's are ignored, other punctuation is not (C, C++ and C# are three names). A name with a capital
 matches only capitalised or all-caps text, a lower-case name any case; where several match, the longest wins. One-letter
 names, lower-case names made only of stop words, and names that are not linkable are never found. An emoji is not a
@@ -19,7 +20,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TypeAlias
 
-from graphiti_pkm.core.model.names import BETWEEN_DIGITS, MINUS, normalise_name, signed, visible, words_of
+from graphiti_pkm.core.model.names import BETWEEN_DIGITS, MINUS, goes_on_as_phone, normalise_name, phone_number, signed, visible, words_of
 from graphiti_pkm.core.model.passages import without_left_out
 from graphiti_pkm.core.model.records import Name
 
@@ -71,6 +72,8 @@ class _Pattern:
     """Those between two digits: there the text needs one too."""
     capitals: tuple[tuple[int, str], ...]
     """The offset of each capitalised word, and the word as written in the name."""
+    phone: str | None = None
+    """The telephone number that the name is: its digits may be grouped in any way."""
 
 
 class MentionFinder:
@@ -99,13 +102,15 @@ class MentionFinder:
         is_letter = len(whole) == 1 and not _is_emoji(whole)
         if not whole or is_letter or (text == text.lower() and STOP_WORDS.issuperset(folded)):
             return
-        offsets = list(accumulate(map(len, folded), initial=0))
+        phone = phone_number(spelling)
+        offsets = list(range(len(whole) + 1)) if phone else list(accumulate(map(len, folded), initial=0))
         apart = frozenset(at for at in offsets[1:-1] if whole[at - 1].isdecimal() and whole[at].isdecimal())
         pattern = _Pattern(
             entity_uuid=entity_uuid,
             joints=frozenset(offsets),
             apart=apart if apart and BETWEEN_DIGITS in normalise_name(spelling) else frozenset(),
             capitals=tuple((at, word) for at, word in zip(offsets, words, strict=False) if word != word.lower()),
+            phone=phone,
         )
         known = self._patterns.setdefault(whole, [])
         if pattern not in known:
@@ -155,7 +160,8 @@ class MentionFinder:
                     break
             patterns = self._patterns.get(joined)
             if patterns and _stands_alone(text, words[first].start(), words[place].end()):
-                named = {pattern.entity_uuid for pattern in patterns if _fits(pattern, starts)}
+                end = words[place].end()
+                named = {one.entity_uuid for one in patterns if _fits(one, starts) and not _goes_on(one, text, end)}
                 found = (named, place + 1) if named else found
         return found
 
@@ -230,6 +236,10 @@ def _fits(pattern: _Pattern, starts: dict[int, str]) -> bool:
     if not pattern.joints.issuperset(starts) or not pattern.apart <= starts.keys():
         return False
     return all(_is_capitalised(starts[at], word) for at, word in pattern.capitals if at in starts)
+
+
+def _goes_on(pattern: _Pattern, text: str, end: int) -> bool:
+    return pattern.phone is not None and goes_on_as_phone(pattern.phone, text, end)
 
 
 def _is_capitalised(raw: str, in_name: str) -> bool:

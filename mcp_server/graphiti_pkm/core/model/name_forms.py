@@ -13,17 +13,21 @@ Perhaps the name, to be reported and never acted on:
 - the given or the family name alone of a name in Chinese characters or Hangul;
 - a word of a name that is too short, or not distinctive enough, to be the name by itself: a whole word as written
   ("Bo" of Li Bo).
+
+What has other numbers is another name, as in ``names.normalise_name``: "rack 11-2" is not perhaps "rack 1-12". Seven
+digits or more (of telephones, accounts) may be the same however they are grouped.
 """
 
 import re
 import unicodedata
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, permutations
+from itertools import chain, permutations, product
 
-from graphiti_pkm.core.model.names import SHORTEST_PART, fold, visible, words_of
+from graphiti_pkm.core.model.names import SHORTEST_PART, fold, signed, visible, words_of
 
 _CHUNK = re.compile(r"\S+")
 _WORD = re.compile(r"[^\W_]+")
@@ -43,6 +47,9 @@ _ENDING_VOWELS = frozenset("aeioyаеийоыьэюя")
 """Final vowels that an ending may replace; without accents "й" is "и"."""
 _LONG = 4
 _STEM = 3
+_NUMBER = re.compile(r"\u2212?\d+")
+_LONG_NUMBER = 7
+"""Digits of which the grouping says little."""
 _CODE = 4
 """A shorter word with a digit occurs by chance once the spaces are gone: "A1" in "a 1"."""
 _MOST_LETTERS = 200
@@ -69,9 +76,14 @@ class NameForms:
         forms = (tuple(_words(name, is_spelt=is_spelt)) for name in given for is_spelt in _FOLDS)
         self._names = {form for form in forms if form}
         self._firsts = tuple({form[0][:_STEM] for form in self._names})
-        parts = {tuple(_parts(name, is_spelt=is_spelt)) for name in given for is_spelt in _FOLDS}
-        orders = (order for form in parts for order in _orders(form))
-        self._joined = {name: len(order) for order in orders if len(name := "".join(order)) > 1}
+        self._joined: dict[str, int] = {}
+        self._numbers: defaultdict[str, set[str]] = defaultdict(set)
+        for name, is_spelt in product(given, _FOLDS):
+            for order in _orders(tuple(_parts(name, is_spelt=is_spelt))):
+                if len(joined := "".join(order)) > 1:
+                    self._joined[joined] = len(order)
+                    if numbers := _numbers(name).strip():
+                        self._numbers[joined].add(f" {numbers} ")
         self._stems = {_stem(form[0]) for form in self._names} | self._joined.keys()
         self._words = {visible(word) for word in words}
         self._unspaced = [name for name in given if _UNSPACED.search(name)]
@@ -93,7 +105,7 @@ class NameForms:
             compact = "".join(_words(text, is_spelt=is_spelt))
             if any(stem in compact for stem in self._stems):
                 chunks = chunks or [chunk.group() for chunk in _CHUNK.finditer(text)]
-                glued = self._glued(_Letters.of(chunks, is_spelt=is_spelt))
+                glued = self._glued(_Letters.of(chunks, is_spelt=is_spelt), chunks)
                 places = dict.fromkeys(chain(self._inflected(chunks, is_spelt=is_spelt), glued))
                 found |= {" ".join(chunks[first : last + 1]).strip(_EDGES): None for first, last in places}
         if self._words:
@@ -119,7 +131,20 @@ class NameForms:
         for at, (word, place) in enumerate(listed):
             for form in begun[word]:
                 if _is_at(form, listed, at, is_spelt=is_spelt):
-                    yield place, listed[at + len(form) - 1][1]
+                    last = listed[at + len(form) - 1][1]
+                    if self._has_numbers("".join(form), chunks[place : last + 1]):
+                        yield place, last
+
+    def _has_numbers(self, joined: str, chunks: Sequence[str]) -> bool:
+        """Whether the numbers of a name stand in a part of a text that has its letters and digits.
+
+        Not asked of a long run without spaces, which would be read again for each name in it.
+        """
+        asked = self._numbers.get(joined)
+        if asked is None or sum(map(len, chunks)) > _MOST_LETTERS:
+            return True
+        held = _numbers(" ".join(chunks))
+        return any(numbers in held or _are_grouped(numbers, held) for numbers in asked)
 
     def _begun_by(self, word: str, *, is_spelt: bool) -> list[tuple[str, ...]]:
         """Names of which a word may be the first."""
@@ -127,14 +152,16 @@ class NameForms:
             return []
         return [form for form in self._names if _is_form(word, form[0], is_spelt=is_spelt)]
 
-    def _glued(self, text: "_Letters") -> Iterator[tuple[int, int]]:
+    def _glued(self, text: "_Letters", chunks: Sequence[str]) -> Iterator[tuple[int, int]]:
         """The same for each name that appears once everything between its letters is removed."""
         for name, words in self._joined.items():
             at = text.letters.find(name)
             while at >= 0:
                 end = at + len(name)
                 if not _goes_on(text.letters, at, end) and text.stands_out(at, end, words):
-                    yield text.chunk(at), text.chunk(end - 1)
+                    first, last = text.chunk(at), text.chunk(end - 1)
+                    if self._has_numbers(name, chunks[first : last + 1]):
+                        yield first, last
                 at = text.letters.find(name, end)
 
 
@@ -224,6 +251,17 @@ def _goes_on(letters: str, at: int, end: int) -> bool:
     """Whether a number at the edge of a name continues with more digits, and so is another number."""
     before, after = letters[at - 1 : at], letters[end : end + 1]
     return (before.isdigit() and letters[at].isdigit()) or (after.isdigit() and letters[end - 1].isdigit())
+
+
+def _numbers(text: str) -> str:
+    """The numbers of a text in order, with their signs, a space around each."""
+    return f" {' '.join(_NUMBER.findall(signed(text)))} "
+
+
+def _are_grouped(numbers: str, held: str) -> bool:
+    """Whether they are long and stand there in other groups of digits."""
+    digits = numbers.replace(" ", "")
+    return len(digits) >= _LONG_NUMBER and digits in held.replace(" ", "")
 
 
 def _without(text: str, names: Iterable[str]) -> str:

@@ -20,14 +20,17 @@ _INSIDE_WORD = re.compile(rf"(?<=\w)[{_INVISIBLE}]+(?=\w)")
 _UNSEEN = re.compile(rf"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f{_INVISIBLE}]+")
 _JOINER = r"[\s\-_‐‑‒–—]"
 _DIGITS_JOINED = re.compile(rf"(?<=\d){_JOINER}+(?=\d)")
-_SIGN = re.compile(r"(?<![^\s(\[{<>=≤≥≈~,:;/|*×±$€£¥\"'«„“‘])[-‐–](?=\d)")
-"""After a space, at the beginning, or after what opens or compares: not in "C++-11" and "(a)-1"."""
+_SIGN = re.compile(r"(?<!\d\s)(?<![^\s(\[{<>=≤≥≈~,:;/|*×±$€£¥\"'«„“‘])[-‐–](?=\d)")
+"""After a space, at the beginning, or after what opens or compares: not in "C++-11", "(a)-1" and "1 -12"."""
 _JOINERS = re.compile(rf"{_JOINER}+")
 _ELSEWHERE = re.compile(rf"(?<!\d){_JOINER}+|{_JOINER}+(?!\d)")
 NUMBERS_APART = BETWEEN_DIGITS, MINUS = "-", "−"
 """What a normalised name keeps of joiners between two digits, and of signs."""
 _PHONE = re.compile(rf"\+(?:{_JOINER}*\d){{7,15}}{_JOINER}*")
 """An international telephone number, which is the same however its digits are grouped."""
+_LONGEST_PHONE = 15
+_MORE_DIGITS = re.compile(r"(?:(?:(?!\n)[\s\-_‐‑‒–—])*\d++(?![.:/,]\d))+")
+"""On the same line, and no part of a time, a date or a fraction."""
 _NOT_WORD = re.compile(r"[^\w]+")
 _WORD = re.compile(r"[^\W_]+")
 _HYPHEN = re.compile(r"[-‐‑]\s{0,2}")
@@ -77,6 +80,18 @@ def normalise_name(text: str) -> str:
     if _PHONE.fullmatch(name):
         return _JOINERS.sub("", name)
     return _ELSEWHERE.sub("", signed(_DIGITS_JOINED.sub(BETWEEN_DIGITS, name)))
+
+
+def phone_number(text: str) -> str | None:
+    """A text that is an international telephone number and nothing else: ``+`` and its digits; else None."""
+    name = normalise_name(text)
+    return name if _PHONE.fullmatch(name) and not _JOINERS.search(name) else None
+
+
+def goes_on_as_phone(number: str, text: str, end: int) -> bool:
+    """Whether digits follow in a text on the line of a telephone number that may be the rest of a longer one."""
+    more = _MORE_DIGITS.match(text, end)
+    return more is not None and len(number) - 1 + sum(map(str.isdecimal, more.group())) <= _LONGEST_PHONE
 
 
 def signed(text: str) -> str:

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from graphiti_pkm.core.facts.observations import TYPE
 from graphiti_pkm.core.model.name_forms import identifier_words
-from graphiti_pkm.core.model.names import fold, joined_words, name_beginnings, word_parts
+from graphiti_pkm.core.model.names import fold, joined_words, name_beginnings, phone_number, word_parts
 from graphiti_pkm.core.model.passages import without_left_out
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter
 from graphiti_pkm.core.model.records import Name
@@ -118,7 +118,7 @@ class Weighed(NamedTuple):
 
 def asked_words(terms: Sequence[str], group_ids: Sequence[str], kind: ScopeKind) -> list[str]:
     """Each word of the terms separately, in these groups; folded again, so that nothing can be query syntax."""
-    return [_lucene([word], group_ids, kind) for word in words_asked(terms)] if group_ids else []
+    return [_lucene([word], group_ids=group_ids, kind=kind) for word in words_asked(terms)] if group_ids else []
 
 
 def words_asked(terms: Sequence[str]) -> list[str]:
@@ -126,15 +126,15 @@ def words_asked(terms: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(word for term in terms for word in _folded(term)))
 
 
-def _lucene(phrases: Sequence[str], group_ids: Sequence[str], kind: ScopeKind) -> str:
-    """Any of these in any of the groups; the scope does not affect the score.
+def _lucene(*needed: Sequence[str], group_ids: Sequence[str], kind: ScopeKind) -> str:
+    """Any phrase of each of these in any of the groups; the scope does not affect the score.
 
     A word is a phrase too: the analyzer splits characters without spaces into words, which must be adjacent.
     """
     prefix = "search_" if kind == "fact" else ""
     scopes = " OR ".join(scope(group, kind) for group in group_ids)
-    quoted = " OR ".join(f'"{indexed(phrase)}"' for phrase in phrases)
-    return f"+{prefix}scope:({scopes})^0 +{prefix}text:({quoted})"
+    quoted = [" OR ".join(f'"{indexed(phrase)}"' for phrase in phrases) for phrases in needed]
+    return " ".join((f"+{prefix}scope:({scopes})^0", *(f"+{prefix}text:({phrases})" for phrases in quoted)))
 
 
 def word_counts(asked: Sequence[str], kind: ScopeKind) -> Query:
@@ -251,8 +251,8 @@ def episodes_naming(
     matching = "coalesce(e.created_at, $dawn) < $before AND coalesce(e.uuid, '') > $after"
     if only_linking:
         matching += " AND NOT EXISTS { MATCH (y:EntryRecord {uuid: e.uuid}) WHERE NOT y.links_names }"
-    phrases = name_spellings(name)
-    if not phrases:
+    needed = naming_phrases(name)
+    if not needed:
         return Query(
             "episodes holding",
             f"""MATCH (e:Episodic) WHERE e.group_id IN $groups AND e.content CONTAINS $name AND {matching}
@@ -265,8 +265,21 @@ def episodes_naming(
         f"""CALL db.index.fulltext.queryNodes('{NODES_INDEX}', $words) YIELD node
         MATCH (node)-[:OF]->(e:Episodic) WHERE coalesce(e.group_id, '') IN $groups AND {matching}
         WITH e, node AS s ORDER BY e.uuid LIMIT $limit RETURN {EPISODE_COLUMNS} ORDER BY uuid""",
-        {**values, "words": _lucene(phrases, [group_id], "episode")},
+        {**values, "words": _lucene(*needed, group_ids=[group_id], kind="episode")},
     )
+
+
+def naming_phrases(name: str) -> list[list[str]]:
+    """What a text that holds a name has: of each list a phrase. None for a name of which full text knows nothing.
+
+    Of a telephone number, whose digits may be grouped in any way: a beginning and an end.
+    """
+    number = phone_number(name)
+    if number is None:
+        spellings = name_spellings(name)
+        return [spellings] if spellings else []
+    digits = number.removeprefix("+")
+    return [[digits[:at] for at in range(1, len(digits) + 1)], [digits[at:] for at in range(len(digits))]]
 
 
 def name_spellings(name: str) -> list[str]:

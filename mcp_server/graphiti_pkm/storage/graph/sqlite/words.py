@@ -14,7 +14,7 @@ from typing import NamedTuple
 from graphiti_pkm.core.model.names import fold
 from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter
 from graphiti_pkm.core.model.records import Episode
-from graphiti_pkm.storage.graph.queries.search import deciding, name_spellings, searchable, weight
+from graphiti_pkm.storage.graph.queries.search import deciding, naming_phrases, searchable, weight
 from graphiti_pkm.storage.graph.sqlite import episodes, facts, lookups, values
 from graphiti_pkm.storage.graph.sqlite.schema import COMMUNITY, ENTITY, EPISODE, FACT
 from graphiti_pkm.storage.graph.sqlite.values import EPISODE_COLUMNS, micros
@@ -278,11 +278,12 @@ def episodes_naming(
         return []
     parameters: dict[str, object] = {"only_linking": only_linking, "name": name}
     parameters |= {"group": group_id, "before": micros(before), "after": after or "", "limit": limit}
-    spellings = name_spellings(name)
+    needed = naming_phrases(name)
     matched = "instr(e.content, :name)"
-    if spellings:
+    if needed:
         letters = prefix(group[0], EPISODE)
-        parameters["words"] = " OR ".join(_all_of(letters, spelling.split()) for spelling in spellings)
+        any_of_each = (" OR ".join(_all_of(letters, phrase.split()) for phrase in phrases) for phrases in needed)
+        parameters["words"] = " AND ".join(f"({phrases})" for phrases in any_of_each)
         matched = """e.uuid IN (SELECT t.record_uuid FROM word_index w CROSS JOIN search_text t ON t.id = w.rowid
           WHERE w.word_index MATCH :words)"""
     found = db.execute(
