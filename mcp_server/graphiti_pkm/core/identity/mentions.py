@@ -20,7 +20,16 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TypeAlias
 
-from graphiti_pkm.core.model.names import BETWEEN_DIGITS, MINUS, goes_on_as_phone, normalise_name, phone_number, signed, visible, words_of
+from graphiti_pkm.core.model.names import (
+    BETWEEN_DIGITS,
+    MINUS,
+    goes_on_as_phone,
+    normalise_name,
+    phone_number,
+    signed,
+    visible,
+    words_of,
+)
 from graphiti_pkm.core.model.passages import without_left_out
 from graphiti_pkm.core.model.records import Name
 
