@@ -455,7 +455,10 @@ def _not_as_there(wanted: Migration, copying: Copying, ending: Ending) -> str:
         would = "ended" if wanted.writes else "would end"
         said += f" {_counted(ending.ended, 'fact')} {would} in {wanted.target}, as in {wanted.source}."
     if count := ending.still_current.total:
-        said += f" {_counted(count, 'fact')} ended in {wanted.source}, still current in {wanted.target}."
+        said += (
+            f" {_counted(count, 'fact')} that ended in {wanted.source} {'is' if count == 1 else 'are'} still current "
+        )
+        said += f"in {wanted.target}."
     gone, redacted = copying.forgotten.total, copying.redactions.total
     if gone:
         said += (
@@ -466,7 +469,8 @@ def _not_as_there(wanted: Migration, copying: Copying, ending: Ending) -> str:
         said += f" {_counted(redacted, 'episode')} {_was(redacted)} redacted in {wanted.target} and "
         said += f"{'stays' if redacted == 1 else 'stay'} so."
     if gone or redacted:
-        said += f" If nobody needs it, forget {'it' if gone + redacted == 1 else 'them'} in {wanted.source} too."
+        them = "it" if gone + redacted == 1 else "them"
+        said += f" If nobody needs {them}, forget {them} in {wanted.source} too."
     return said
 
 
