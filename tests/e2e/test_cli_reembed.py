@@ -148,7 +148,7 @@ async def jobs_done(client: Client) -> None:
 @pytest.mark.parametrize(
     "killed",
     [
-        "while it removes vectors",
+        pytest.param("while it removes vectors", marks=pytest.mark.storm),
         pytest.param("while it embeds", marks=pytest.mark.storm),
         pytest.param("while the journal loses them", marks=pytest.mark.storm),
     ],

@@ -119,6 +119,7 @@ async def test_a_key_is_in_no_log_error_receipt_or_file(
     assert files_with(tmp_path, KEY.encode()) == []
 
 
+@pytest.mark.storm
 async def test_a_killed_server_hands_its_job_over_within_the_lease(
     tmp_path: Path, scripted_model: ScriptedModel
 ) -> None:

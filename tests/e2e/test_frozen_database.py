@@ -49,6 +49,7 @@ def neo4j(tmp_path: Path) -> Iterator[Neo4jServer]:
     server.kill()
 
 
+@pytest.mark.storm
 async def test_every_call_ends_the_probes_answer_and_so_does_a_signal(neo4j: Neo4jServer, data_dir: Path) -> None:
     notes = [f"Note {number} of Heron." for number in range(QUEUED)]
     with serving(data_dir, drain_seconds=1, **neo4j.product_settings()) as server:

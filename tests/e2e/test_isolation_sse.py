@@ -14,5 +14,6 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
         yield found
 
 
+@pytest.mark.storm
 class TestOverSse(Isolation):
     attacks = Attacks.plain

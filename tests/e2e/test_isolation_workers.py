@@ -14,6 +14,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
         yield found
 
 
+@pytest.mark.storm
 class TestWithWorkers(Isolation):
     tools = TOOLS
     attacks = Attacks.plain

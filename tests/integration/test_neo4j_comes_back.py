@@ -91,6 +91,7 @@ async def test_a_silent_server_keeps_no_call_and_is_used_again_when_it_speaks(
     assert returns == ["back"]
 
 
+@pytest.mark.storm
 async def test_a_silent_server_keeps_nothing_of_what_graphiti_asks(
     server: Neo4jServer, database: Neo4jDatabase
 ) -> None:
@@ -117,6 +118,7 @@ async def test_a_silent_server_keeps_nothing_of_what_graphiti_asks(
     await driver.close()
 
 
+@pytest.mark.storm
 async def test_a_server_that_comes_back_with_another_password_says_what_to_check(
     server: Neo4jServer, database: Neo4jDatabase
 ) -> None:
@@ -134,6 +136,7 @@ async def test_a_server_that_comes_back_with_another_password_says_what_to_check
     server.start()
 
 
+@pytest.mark.storm
 async def test_a_slow_answer_is_waited_for(
     database: Neo4jDatabase, returns: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,8 +75,8 @@ def followers(uuids: Sequence[str], wanted: EpisodeFilter, most: int, within: ti
         WITH DISTINCT m
         CALL {{ WITH m MATCH (e:Episodic)
           WHERE e.valid_at >= m.valid_at AND e.valid_at <= m.valid_at + duration({{seconds: $seconds}})
-            AND (e.valid_at > m.valid_at OR e.created_at > m.created_at
-              OR (e.created_at = m.created_at AND e.uuid > m.uuid))
+            AND CASE WHEN e.valid_at > m.valid_at THEN true WHEN e.created_at = m.created_at THEN e.uuid > m.uuid
+              ELSE e.created_at > m.created_at END
             AND e.source = 'message'
             AND coalesce(e.group_id, '') = coalesce(m.group_id, '') AND {RECORDED} <= $recorded_until
           WITH e ORDER BY e.valid_at, e.created_at, e.uuid LIMIT $count
