@@ -6,14 +6,14 @@ VENV := .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 PYTEST := $(BIN)/python -m pytest -rs
-# Processes that run tests side by side, each a file at a time, in the groups and order that tests/conftest.py gives them. Tests wait
+# Processes that run tests side by side, each a file at a time, in the order that tests/conftest.py gives them. Tests wait
 # for half of their time, so two cores carry three. A Neo4j in NEO4J_URI has one database, which tests empty.
 WORKERS ?= $(if $(NEO4J_URI),0,3)
 
 # Containers often set it. Without bytecode each of the hundreds of processes that the tests start compiles the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-SIDE_BY_SIDE := $(PYTEST) -n $(WORKERS) --dist loadgroup --no-loadscope-reorder tests --ignore=tests/benchmarks
+SIDE_BY_SIDE := $(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder tests --ignore=tests/benchmarks
 
 .PHONY: demo test test-all check lint storm bench mutants conformance clients docker-check check-package installs release docs snapshots clean
 

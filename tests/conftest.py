@@ -12,6 +12,7 @@ import tempfile
 import threading
 from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpcore2
 import pytest
@@ -51,14 +52,10 @@ def tier_of(item: pytest.Item) -> str:
     """The tier of a test, by its folder, the fixtures it asks for and its parameters."""
     if item.get_closest_marker("storm") is not None or _is_in(item.path, STORM):
         return "storm"
-    return "quick" if _is_in(item.path, QUICK) and not _asks_for_a_server(item) else "full"
-
-
-def _asks_for_a_server(item: pytest.Item) -> bool:
     asked = set(getattr(item, "fixturenames", ()))
     if _is_in(item.path, WITH_DATABASE_PARAMETERS) and (callspec := getattr(item, "callspec", None)):
         asked |= {value for value in callspec.params.values() if isinstance(value, str)}
-    return bool(asked & SERVERS)
+    return "quick" if _is_in(item.path, QUICK) and not asked & SERVERS else "full"
 
 
 def _is_in(path: Path, places: tuple[str, ...]) -> bool:
@@ -69,21 +66,34 @@ def pytest_configure(config: pytest.Config) -> None:
     """Declares the tiers. Tests empty the one database of a Neo4j before they use it: two processes would collide."""
     for tier, tests in TIERS.items():
         config.addinivalue_line("markers", f"{tier}: {tests}")
-    config.addinivalue_line("markers", "xdist_group: tests that one process runs; also where xdist is off")
     if _GIVEN_NEO4J is not None and (getattr(config.option, "numprocesses", None) or 0) > 1:
         raise pytest.UsageError("NEO4J_URI names one database for all tests: run them in one process, with -n 0.")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Runs the tests of one file in one process, and those whose names say that they are on Neo4j all in the same.
+
+    A new server plans each query anew, which takes longer than the tests. The groups of xdist 3.8 do nothing with pytest
+    9.2.
+    """
+    from xdist.scheduler import LoadFileScheduling  # noqa: PLC0415 only there where it is asked for
+
+    class ByFileAndDatabase(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "neo4j" if "neo4j" in nodeid else super()._split_scope(nodeid)
+
+    return ByFileAndDatabase(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks each test with its tier, before ``-m`` selects, and puts first the folders whose files take long.
 
-    What is left for the end is then small enough to be shared out evenly. Tests of one file run in one process, and
-    those on the Neo4j of a run all in the same: a new server plans each query anew, which takes longer than the tests.
+    What is left for the end is then small enough to be shared out evenly.
     """
     for item in items:
         item.add_marker(tier_of(item))
-        item.add_marker(pytest.mark.xdist_group("neo4j" if _asks_for_a_server(item) else str(item.path)))
     folders = ["e2e", "integration", "temporal", "acceptance", "contracts", "protocol"]
     root = Path(__file__).parent
     items.sort(key=lambda item: next((i for i, one in enumerate(folders) if item.path.is_relative_to(root / one)), 9))
