@@ -74,8 +74,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Runs the tests of one file in one process, and those whose names say that they are on Neo4j all in the same.
 
-    A new server plans each query anew, which takes longer than the tests. The groups that xdist 3.8 has itself do nothing
-    with pytest 9.2.
+    A new server plans each query anew, which takes longer than the tests. The groups that xdist 3.8 has do nothing with
+    pytest 9.2.
     """
     from xdist.scheduler import LoadFileScheduling  # noqa: PLC0415 only there where it is asked for
 
