@@ -118,11 +118,12 @@ def tell_numbers_apart(found: Iterable[Row]) -> Query | None:
     """Names under the keys of their texts; None if all are so.
 
     A spelling that is another name by now becomes an alias of the same entity. A key that another entity has stays with
-    it, and a name that was changed since it was read is left to whoever changed it.
+    it, and a name that was changed since it was read is left to whoever changed it: it is locked, then compared.
     """
     rows = [changed for row in found if (changed := _told_apart(row))]
-    text = """UNWIND $rows AS r MATCH (k:Name {id: r.id}) WHERE coalesce(k.spellings, []) = r.spellings
-    WITH r, k, r.names[0].id <> r.id AND EXISTS { MATCH (:Name {id: r.names[0].id}) } AS is_taken
+    text = """UNWIND $rows AS r MATCH (k:Name {id: r.id}) SET k.locked = true REMOVE k.locked
+    WITH r, k WHERE k.id = r.id AND coalesce(k.spellings, []) = r.spellings
+    WITH r, k, EXISTS { MATCH (o:Name {id: r.names[0].id}) WHERE o <> k } AS is_taken
     FOREACH (_ IN CASE WHEN is_taken THEN [] ELSE [1] END | SET k += r.names[0])
     FOREACH (_ IN CASE WHEN is_taken THEN [1] ELSE [] END | DELETE k)
     FOREACH (n IN tail(r.names) | MERGE (m:Name {id: n.id}) ON CREATE SET m = n)
