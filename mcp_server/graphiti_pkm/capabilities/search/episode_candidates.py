@@ -161,6 +161,8 @@ class EpisodeCandidates:
         chains = await followers(list(counts), wanted, _SHORT, _SOON, _FOLLOWING)
         others = [uuid for uuid in places if uuid not in counts]
         near = await followers(others, wanted, _SHORT, _SOON, 0)
+        if not chains and not near:  # notes alone, as in a journal
+            return {}, {}
         messages = list(dict.fromkeys((*chains, *(uuid for chain in chains.values() for uuid in chain), *near)))
         unread = [uuid for uuid in messages if uuid not in counts]
         read = await self._graph.search.episode_words(unread, stems, (), wanted.group_ids)

@@ -1,13 +1,16 @@
 """Compares what was copied with what it was copied from, page by page, before a move removes anything."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TypeVar
 
-from graphiti_pkm.core.model.records import Episode, Fact
+from graphiti_pkm.core.model.records import Entity, Episode, Fact
 from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.errors import DamagedStore
 
 _PAGE = 500
+
+_Read = TypeVar("_Read", Entity, Episode, Fact)
 
 
 class Verifying:
@@ -27,28 +30,25 @@ class Verifying:
 
     async def entities(self, pairs: Sequence[tuple[str, str]]) -> None:
         """They must be there; names and summaries of what was joined may differ. Raises DamagedStore."""
-        for some in self._pages(pairs):
-            there, here = [
-                {one.uuid: (True,) for one in await self._records.get_entities(uuids, [group])}
-                for uuids, group in self._sides(some)
-            ]
-            self._compare(some, there, here)
+        await self._must_agree(pairs, self._records.get_entities, lambda _: (True,))
 
     async def episodes(self, pairs: Sequence[tuple[str, str]]) -> None:
         """They must tell the same. Raises DamagedStore."""
-        for some in self._pages(pairs):
-            there, here = [
-                {one.uuid: _told(one) for one in await self._records.get_episodes(uuids, [group])}
-                for uuids, group in self._sides(some)
-            ]
-            self._compare(some, there, here)
+        await self._must_agree(pairs, self._records.get_episodes, _told)
 
     async def facts(self, pairs: Sequence[tuple[str, str]]) -> None:
         """They must state the same. Raises DamagedStore."""
+        await self._must_agree(pairs, self._records.get_facts, _stated)
+
+    async def _must_agree(
+        self,
+        pairs: Sequence[tuple[str, str]],
+        read: Callable[[Sequence[str], Sequence[str]], Awaitable[Sequence[_Read]]],
+        says: Callable[[_Read], tuple[object, ...]],
+    ) -> None:
         for some in self._pages(pairs):
             there, here = [
-                {one.uuid: _stated(one) for one in await self._records.get_facts(uuids, [group])}
-                for uuids, group in self._sides(some)
+                {one.uuid: says(one) for one in await read(uuids, [group])} for uuids, group in self._sides(some)
             ]
             self._compare(some, there, here)
 
