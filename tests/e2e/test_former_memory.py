@@ -428,11 +428,7 @@ def test_an_embedded_memory_is_refused_on_neo4j_before_it_is_asked(converted: Pa
 @pytest.mark.storm
 async def test_a_memory_of_version_01_is_brought_to_neo4j_as_told(former: Path, neo4j_server: Neo4jAddress) -> None:
     empty(neo4j_server)
-    neo4j: dict[str, Any] = {
-        "neo4j_uri": neo4j_server.uri,
-        "neo4j_username": neo4j_server.username,
-        "neo4j_password": neo4j_server.password,
-    }
+    neo4j: dict[str, Any] = neo4j_server.product_settings()
     before = files(former)
     for told in ("--backend embedded", "memory.sqlite3"):
         code, message = await refusal(former, **neo4j)

@@ -15,11 +15,7 @@ from tests.neo4j_server import Neo4jAddress, empty
 def settings(neo4j_server: Neo4jAddress) -> Iterator[dict[str, Any]]:
     """Of both hosts."""
     empty(neo4j_server)
-    yield {
-        "neo4j_uri": neo4j_server.uri,
-        "neo4j_username": neo4j_server.username,
-        "neo4j_password": neo4j_server.password,
-    }
+    yield neo4j_server.product_settings()
     empty(neo4j_server)
 
 

@@ -12,11 +12,7 @@ from tests.neo4j_server import Neo4jAddress, empty
 @pytest.fixture(scope="module")
 def target(neo4j_server: Neo4jAddress, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
     empty(neo4j_server)
-    settings = {
-        "neo4j_uri": neo4j_server.uri,
-        "neo4j_username": neo4j_server.username,
-        "neo4j_password": neo4j_server.password,
-    }
+    settings = neo4j_server.product_settings()
     with attacked(tmp_path_factory.mktemp("isolation") / "data", **settings) as found:
         yield found
 

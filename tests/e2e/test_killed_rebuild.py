@@ -27,9 +27,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     empty(server)
     return {
         "data_dir": directory,
-        "neo4j_uri": server.uri,
-        "neo4j_username": server.username,
-        "neo4j_password": server.password,
+        **server.product_settings(),
     }
 
 

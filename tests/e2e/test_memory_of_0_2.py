@@ -456,9 +456,7 @@ async def test_its_journal_gives_the_same_answers_on_neo4j(
     empty(neo4j_server)
     on_neo4j: dict[str, Any] = {
         "data_dir": tmp_path / "of-a-server",
-        "neo4j_uri": neo4j_server.uri,
-        "neo4j_username": neo4j_server.username,
-        "neo4j_password": neo4j_server.password,
+        **neo4j_server.product_settings(),
         **embedding_of(service),
     }
     copy = tmp_path / "copy"

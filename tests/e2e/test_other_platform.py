@@ -150,11 +150,7 @@ async def test_a_damaged_journal_is_replaced_once_no_server_has_it_open(tmp_path
 
 async def test_neo4j_works_from_there(neo4j_server: Neo4jAddress, tmp_path: Path) -> None:
     empty(neo4j_server)
-    settings = {
-        "neo4j_uri": neo4j_server.uri,
-        "neo4j_username": neo4j_server.username,
-        "neo4j_password": neo4j_server.password,
-    }
+    settings = neo4j_server.product_settings()
     await remember(tmp_path / "data", "Ines leads Heron.", **settings)
     assert await found(tmp_path / "data", "Heron", **settings) == ["Ines leads Heron."]
     empty(neo4j_server)

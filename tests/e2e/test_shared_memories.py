@@ -157,9 +157,7 @@ async def test_so_it_is_on_neo4j(tier: Tier, hints: str, tmp_path: Path, neo4j_s
     empty(neo4j_server)
     settings = {
         "hints": hints,
-        "neo4j_uri": neo4j_server.uri,
-        "neo4j_username": neo4j_server.username,
-        "neo4j_password": neo4j_server.password,
+        **neo4j_server.product_settings(),
     }
     await every_tool_of_a_member(tier, tmp_path / "data", **settings)
 

@@ -17,11 +17,7 @@ pytestmark = pytest.mark.timeout(600)
 @pytest.fixture
 def settings(neo4j_server: Neo4jAddress) -> dict[str, object]:
     empty(neo4j_server)
-    return {
-        "neo4j_uri": neo4j_server.uri,
-        "neo4j_username": neo4j_server.username,
-        "neo4j_password": neo4j_server.password,
-    }
+    return neo4j_server.product_settings()
 
 
 @asynccontextmanager

@@ -77,7 +77,7 @@ async def indexed(world: VectorWorld) -> VectorWorld:
 
 
 def _store_on(address: Neo4jAddress) -> GraphStore:
-    settings = {"neo4j_uri": address.uri, "neo4j_username": address.username, "neo4j_password": address.password}
+    settings = address.product_settings()
     return GraphStore(opening(Settings.model_validate(settings)).open_database)
 
 

@@ -1,4 +1,7 @@
-"""Isolation from members and former members once more where hints are off, on both stores: hints permit nothing."""
+"""Isolation from members and former members on the other servers: on Neo4j, and where hints are off, on both stores.
+
+Hints permit nothing.
+"""
 
 from collections.abc import Iterator
 
@@ -9,10 +12,11 @@ from tests.e2e.isolation_target import Target, attacked
 from tests.neo4j_server import Neo4jAddress, empty
 
 
-@pytest.fixture(scope="module", params=["sqlite", "neo4j"])
+@pytest.fixture(scope="module", params=["sqlite-off", "neo4j-off", "neo4j-advise"])
 def target(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
-    settings = {"hints": "off"}
-    if request.param == "neo4j":
+    store, hints = request.param.split("-")
+    settings = {"hints": hints}
+    if store == "neo4j":
         server: Neo4jAddress = request.getfixturevalue("neo4j_server")
         empty(server)
         settings |= server.product_settings()
@@ -20,6 +24,6 @@ def target(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         yield found
 
 
-class TestFromMembersWithoutHints(Isolation):
+class TestFromMembersElsewhere(Isolation):
     attackers = ("member", "former")
     attacks = Attacks.looked_up
