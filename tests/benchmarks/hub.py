@@ -21,7 +21,8 @@ from graphiti_pkm.core.model.records import Entity, Episode, Fact, Mention, Vect
 SIZES = (1_000, 10_000)
 """Facts of a hub; it has a fifth as many episodes."""
 NEIGHBOURS = 500
-PAGE = 50
+PAGE = 40
+"""Facts a page: so many fit into an answer of the usual size beside its counts."""
 EPISODE_PAGE = 10
 DIMENSION = 384
 _BATCH = 500
