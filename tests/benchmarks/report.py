@@ -78,6 +78,15 @@ _REASONS = {
     "get_project_memories through MCP": "scores change from day to day, so one statement scores all 5,000 entities of "
     "the project, 1.4 µs each, for a page of 5 as for one of 50; the small project has 200. Needed: scores in steps of "
     "a day, kept in an index, which every new day writes anew.",
+    "get_entity_connections page and total in the graph layer": "an index finds a page of facts, but the total counts "
+    "all that the filters leave, 0.2 µs each. Needed: a total that is kept when a fact is written.",
+    "get_entity_connections whole answer in process": "the counts by neighbour, kind and name look at each fact of the "
+    "hub once, about 1 µs each. Needed: counts that are kept when a fact is written, which would cost each write.",
+    "embedding 193 sentences": "both multiply the same matrices on one core; what the runtime saves lies between the "
+    "products, and how much that is differs from machine to machine (1.8 times elsewhere). Needed: more threads, which "
+    "would hold up other calls (ADR 58).",
+    "shortest path of a pair": "NetworkX also searches from both ends and touches a few thousand of the million edges; "
+    "a fraction of a millisecond leaves little to save, and a call costs more (ADR 21). Needed: nothing.",
     "on Neo4j: get_entity_connections through MCP": "of the processor time of a call on a hub of 3,000 facts, three "
     "quarters are Neo4j's: page and counts each look at all facts, 42 and 29 ms of 113, and nine of the thirteen "
     "look-ups of a fact are its sort keys: what is current comes first, which depends on the time, so no index has the "
@@ -88,7 +97,7 @@ _REASONS = {
     "ms of Neo4j's 59 for 600 of them. Needed: mentions that carry the time of their episode, with an index of entity "
     "and time, and months counted when they are written.",
 }
-"""Why a figure is missed and what it would take, by the beginning of its name."""
+"""Why a figure is missed and what it would take, by the beginning of its name; rows of one reason share it."""
 
 
 def table(figures: Sequence[Figure]) -> str:
@@ -120,13 +129,17 @@ def machine(load: float) -> str:
 
 def page(figures: Sequence[Figure], load: float) -> str:
     """The page in DOCS."""
-    missed = [f"- {one.what}{_reason(one.what)}" for one in figures if one.is_missed]
-    told = "Missed:\n\n{}\n".format("\n".join(missed)) if missed else ""
+    missed: dict[str, list[str]] = {}
+    for one in figures:
+        if one.is_missed:
+            missed.setdefault(_reason(one.what) or one.what, []).append(one.what)
+    lines = [f"- {'; '.join(names)}" + (f": {key}" if key != names[0] else "") for key, names in missed.items()]
+    told = "Missed:\n\n{}\n".format("\n".join(lines)) if lines else ""
     return _PAGE.format(machine=machine(load), table=table(figures), missed=told)
 
 
 def _reason(what: str) -> str:
-    return next((f": {reason}" for name, reason in _REASONS.items() if what.startswith(name)), "")
+    return next((reason for name, reason in _REASONS.items() if what.startswith(name)), "")
 
 
 def _processor() -> str:

@@ -41,9 +41,11 @@ def test_every_benchmark_is_run_for_the_table() -> None:
 def test_the_page_says_why_a_figure_is_missed() -> None:
     name = next(iter(_REASONS))
     missed = Figure(f"{name}, 1 worker", "68", "200", 68.0, Target(">=", 200))
+    also = Figure(f"{name}, 3 workers", "290", "300", 290.0, Target(">=", 300))
     reached = Figure(f"{name}, 2 workers", "301", "300", 301.0, Target(">=", 300))
+    nobody_knows = [Figure(what, "1", "2", 0.5, Target(">=", 1)) for what in ("steps", "leaps")]
 
-    told = page([missed, reached], 0.5)
+    told = page([missed, reached, also, *nobody_knows], 0.5)
 
-    assert f"- {name}, 1 worker: {_REASONS[name]}\n" in told
+    assert f"- {name}, 1 worker; {name}, 3 workers: {_REASONS[name]}\n- steps\n- leaps\n" in told
     assert f"- {name}, 2 workers" not in told
