@@ -37,6 +37,7 @@ NAMES = (
     "reasoning_memory",
     "retrieval",
     "naming",
+    "searching",
     "vectors",
     "people",
     "neo4j",

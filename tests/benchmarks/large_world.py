@@ -44,7 +44,7 @@ class Vectors:
     async def of_the_journal(cls, settings: Settings) -> "Vectors":
         """Embeds some of its sentences."""
         embedder = LocalEmbedder(settings)
-        texts = list(islice(_sentences(), SENTENCES))
+        texts = list(islice(sentences(), SENTENCES))
         found = await embedder.embed(texts)
         await embedder.close()
         return cls(np.array([list(vector) for vector in found], dtype=np.float32))
@@ -108,7 +108,8 @@ def _kinds(group: str, count: int) -> Iterator[Sequence[tuple[Record, ...]]]:
     ]
 
 
-def _sentences() -> Iterator[str]:
+def sentences() -> Iterator[str]:
+    """Of the journal, in order."""
     for entry in journal():
         for span in split_passages(entry.text):
             yield entry.text[span.start : span.end]

@@ -39,6 +39,8 @@ What stands against what:
   both over the whole journal, where ours has pools of 200. Of the questions (`tests/questions`) two thirds share at
   most two content words with any entry that answers them. The ratio is points over the better; p50 stands against the
   same pools.
+- Searches in a group of 10,000 or 100,000: so many episodes of two sentences of the journal, entities with the near
+  names of the row above, facts of a sentence. A search makes one embedding, of its question, which is not remembered.
 - Search by meaning: one product of the query with a matrix of as many vectors as the group has, in the same process.
   Vectors are those of sentences of the journal, two mixed and some noise. Cold starts: a new process to its first
   answer, with its model.

@@ -1,7 +1,7 @@
 """Which entries of a journal a question finds: search_episodes against full text alone and rank fusion."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from itertools import cycle, groupby
@@ -32,6 +32,7 @@ _WHOLE = 1_000
 """What ours stands against ranks the whole journal: a pool would only make it worse."""
 _POOLED = "rank fusion of two pools"
 _TIMED = 20
+_AIMS = {"search_episodes": 2.5, "search_nodes": 2.0, "search_memory_facts": 2.0}
 _LINKING_SECONDS = 120
 
 NAMES: dict[str, list[str]] = {
@@ -64,7 +65,8 @@ async def figures() -> list[Figure]:
     async with memory() as opened, client_of(opened) as client:
         await tell(client)
         found = [each for split in ("tune", "held") for each in await _quality(opened, client, split)]
-        found += [await _speed(opened, client), *await _against_embedding(opened, client)]
+        found.append(await _speed(opened, client))
+        found += await against_embedding(opened, client, _AIMS, "over the journal")
     return [*found, *await _of_a_conversation(), *await _of_facts()]
 
 
@@ -248,8 +250,10 @@ async def _facts_found(client: Client, question: str) -> list[tuple[str, str, st
     return [(fact["source_node_name"], fact["name"], fact.get("value") or fact["target_node_name"]) for fact in facts]
 
 
-async def _against_embedding(opened: Memory, client: Client) -> list[Figure]:
-    """What a search takes beside the embedding of its question, which no cache has; the embedder is one of its own."""
+async def against_embedding(
+    opened: Memory, client: Client, aims: Mapping[str, float], where: str, rounds: int = _TIMED
+) -> list[Figure]:
+    """What searches take beside the embedding of their question, which no cache has; the embedder is one of its own."""
     embedder = configured_embedder(opened.context.settings)
     asked = (f"{each.question} ({number})" for number, each in enumerate(cycle(questions("tune"))))
 
@@ -262,13 +266,12 @@ async def _against_embedding(opened: Memory, client: Client) -> list[Figure]:
     async def embed() -> None:
         await embedder.embed([next(asked)])
 
-    aims = {"search_episodes": 2.5, "search_nodes": 2.0, "search_memory_facts": 2.0}
-    taken = await in_turn({"embedding": embed, **{tool: side(tool) for tool in aims}}, _TIMED)
+    taken = await in_turn({"embedding": embed, **{tool: side(tool) for tool in aims}}, rounds)
     await embedder.close()
     base = taken["embedding"].p50
     return [
         Figure(
-            f"{tool} through MCP, p50 over the journal, against embedding the question",
+            f"{tool} through MCP, p50 {where}, against embedding the question",
             ms(taken[tool].p50),
             ms(base),
             taken[tool].p50 / base,
