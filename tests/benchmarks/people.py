@@ -113,7 +113,7 @@ def _told(size: Size, backend: Backend, alone: Load, many: Load, speeds: dict[in
     rates = {workers: len(load.seconds) / load.took for workers, load in speeds.items()}
     shown = {workers: f"{rates[workers]:.0f} calls/s, {load}" for workers, load in speeds.items()}
     return [
-        Figure(f"{what}; against one person", str(many), str(alone), many.p95 / alone.p95),
+        Figure(f"{what}; p95 against one person's", str(many), str(alone), many.p95 / alone.p95, Target("<=", 2)),
         Figure(
             f"the slowest of these calls ({slowest[0]})",
             f"{slowest[1]:.2f} s",

@@ -40,7 +40,8 @@ What stands against what:
   most two content words with any entry that answers them. The ratio is points over the better; p50 stands against the
   same pools.
 - Searches in a group of 10,000 or 100,000: so many episodes of two sentences of the journal, entities with the near
-  names of the row above, facts of a sentence. A search makes one embedding, of its question, which is not remembered.
+  names of the row above, facts of twelve words of a sentence. A search makes one embedding, of its question,
+  which no cache has.
 - Search by meaning: one product of the query with a matrix of as many vectors as the group has, in the same process.
   Vectors are those of sentences of the journal, two mixed and some noise. Cold starts: a new process to its first
   answer, with its model.
@@ -62,6 +63,9 @@ What stands against what:
 """
 
 _REASONS = {
+    "50 people, a call a second": "50 calls a second are nine tenths of what one process answers on this machine (two "
+    "rows below), so calls wait for one another; where embedding took two thirds of the time it was 1.96. Needed: the "
+    "extra `fast`, a second worker, or a model on another machine.",
     "50 people as fast as they are answered, calls a second": "embedding takes 9 to 11 of the 16 to 17 ms of processor "
     "time of a call of this mix (each write has about three new sentences), three quarters of it products of matrices "
     "at the speed of a core, so two cores embed for 190 calls a second and do nothing else. The event loop takes 4 ms, "

@@ -259,7 +259,7 @@ async def against_embedding(
 
     def side(tool: str) -> Side:
         async def ask() -> None:
-            await call(client, tool, query=next(asked))
+            assert (await call(client, tool, query=next(asked)))["returned"]
 
         return ask
 

@@ -1,7 +1,7 @@
 """What searches of large groups take beside the embedding of their question, through MCP.
 
 Episodes are two sentences of the journal each, always in another pairing; entities have the names of ``naming``, facts
-are sentences of the journal.
+the first words of a sentence, as many as facts have.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,6 +27,8 @@ AIMS = {
     SIZES[0]: {"search_episodes": 3.0, "search_nodes": 2.0, "search_memory_facts": 2.0},
     SIZES[1]: {"search_episodes": 4.0},
 }
+GROUP = "default"
+WORDS = 12
 _ROUNDS = 40
 _BATCH = 1_000
 _FIRST_DAY = datetime(2020, 1, 1, tzinfo=UTC)
@@ -51,7 +53,9 @@ async def _tell(opened: Memory, vectors: Vectors, count: int) -> None:
     records: list[list[Record]] = []
     for number in range(count):
         first, second = texts[number % len(texts)], texts[(31 * number + number // len(texts) + 7) % len(texts)]
-        told = an_episode(f"{first} {second}", name=f"Note {number}", valid_at=_FIRST_DAY + number * _STEP)
+        told = an_episode(
+            f"{first} {second}", name=f"Note {number}", group_id=GROUP, valid_at=_FIRST_DAY + number * _STEP
+        )
         split = len(first) + 1
         records.append(
             [
@@ -64,7 +68,7 @@ async def _tell(opened: Memory, vectors: Vectors, count: int) -> None:
 
 
 async def _name(opened: Memory, vectors: Vectors, count: int) -> None:
-    entities = [an_entity(name) for name in names()[:count]]
+    entities = [an_entity(name, group_id=GROUP) for name in names()[:count]]
     await _write(opened, vectors, [[one, a_name(one)] for one in entities], embedded=1)
     ends = entities[: max(2, count // 5)]
     facts: Iterator[Record] = (
@@ -72,7 +76,7 @@ async def _name(opened: Memory, vectors: Vectors, count: int) -> None:
             ends[number % len(ends)],
             ends[(7 * number + 1) % len(ends)],
             "WORKS_WITH",
-            text=text,
+            text=" ".join(text.split()[:WORDS]),
             valid_at=_FIRST_DAY + number * _STEP,
         )
         for number, text in zip(range(count), cycle(sentences()), strict=False)

@@ -171,8 +171,7 @@ class Facts(SqlitePart):
         )
 
     async def voided(self, fact_uuids: Sequence[str], group_ids: Sequence[str]) -> set[str]:
-        found = await self._file.read(lambda db: facts.by_uuids(db, fact_uuids, group_ids))
-        return {fact.uuid for fact in found if fact.voided}
+        return await self._file.read(lambda db: facts.voided(db, fact_uuids, group_ids))
 
     async def facts_with_relation(
         self, group_id: str, pairs: Sequence[tuple[str, str]], limit_each: int

@@ -463,6 +463,16 @@ def by_uuids(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[s
     return in_order(uuids, map(values.fact, found))
 
 
+def voided(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[str]) -> set[str]:
+    """Which of these were voided."""
+    found = db.execute(
+        """SELECT f.uuid FROM json_each(?) u JOIN fact f ON f.uuid = u.value
+        WHERE f.voided AND f.group_id IN (SELECT value FROM json_each(?))""",
+        (as_list(uuids), as_list(group_ids)),
+    )
+    return {uuid for (uuid,) in found}
+
+
 def newest_created(db: sqlite3.Connection, found: str, parameters: dict[str, object], limit: int) -> list[Fact]:
     """Facts newest created first; ``found`` is what follows ``FROM`` and gives ``f``, up to the end of WHERE."""
     text = f"""SELECT {COLUMNS} FROM (SELECT DISTINCT f.uuid AS uuid, f.created_at AS ca FROM {found}
