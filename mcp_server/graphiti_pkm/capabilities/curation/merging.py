@@ -52,7 +52,7 @@ BAR = 0.85
 AT_ONCE = 100
 """Records of each kind in one write: other groups wait for it."""
 _MOST_LIKE = 2_000
-_REST, _LONGEST_REST = 2.0, 0.05
+_REST, _LONGEST_REST = 3.0, 0.3
 """After each write but the last others have so many times as long as it took to themselves, at most so many seconds."""
 _MOST_PINNING = 1_000
 """Projects that a removed entity is pinned to."""
