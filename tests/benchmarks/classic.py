@@ -33,8 +33,6 @@ async def figures(*, quick: bool = False) -> list[Figure]:
 
 async def _at_once() -> Figure:
     async with memory() as opened, client_of(opened, toolsets=("compat",)) as client:
-        gc.collect()
-        gc.freeze()  # as a server does; what earlier benchmarks of this process left is no part of what is measured
 
         async def write(first: int, count: int) -> None:
             entities = [{"name": f"Item {n}", "type": "Thing", "observations": []} for n in range(first, first + count)]

@@ -10,6 +10,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 
 _INVISIBLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
@@ -22,6 +23,7 @@ _JOINER = r"[\s\-_‐‑‒–—]"
 _DIGITS_JOINED = re.compile(rf"(?<=\d){_JOINER}+(?=\d)")
 _SIGN = re.compile(r"(?<!\d\s)(?<![^\s(\[{<>=≤≥≈~,:;/|*×±$€£¥\"'«„“‘])[-‐–](?=\d)")
 """After a space, at the beginning, or after what opens or compares: not in "C++-11", "(a)-1" and "1 -12"."""
+_DIGIT = re.compile(r"\d")
 _JOINERS = re.compile(rf"{_JOINER}+")
 _ELSEWHERE = re.compile(rf"(?<!\d){_JOINER}+|{_JOINER}+(?!\d)")
 NUMBERS_APART = BETWEEN_DIGITS, MINUS = "-", "−"
@@ -41,6 +43,8 @@ time."""
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff぀-ヿ㐀-䶿一-鿿가-힯豈-﫿"
 """Thai, Lao, Burmese, Khmer, CJK: scripts written without spaces."""
 _RUN = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|[^{_UNSPACED}]+")
+_REMEMBERED = 4_096
+"""Names whose form is kept: a call of 500 edges compares each of its labels about sixteen times."""
 _KEY_SEPARATOR = "\x1f"
 _KEY_BYTES = 1000
 """Longer names are kept as a digest: an index of Neo4j refuses a key of more than 8 kB."""
@@ -71,12 +75,15 @@ def display_name(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def normalise_name(text: str) -> str:
     """The form in which names are compared; empty if only joiners and invisible characters are left.
 
     Its own normalised name is itself.
     """
     name = _caseless(text)
+    if not _DIGIT.search(name):
+        return _JOINERS.sub("", name)
     if _PHONE.fullmatch(name):
         return _JOINERS.sub("", name)
     return _ELSEWHERE.sub("", signed(_DIGITS_JOINED.sub(BETWEEN_DIGITS, name)))
