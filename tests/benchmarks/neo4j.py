@@ -137,7 +137,8 @@ async def _search(opened: Memory, size: int) -> list[Figure]:
         *await _compared(f"{_HERE}search of facts {what}", our_facts, their_facts, Target(">=", 10.0)),
         *await _compared(f"{_HERE}search of nodes {what}", our_nodes, their_nodes, Target(">=", 10.0)),
         Figure(
-            f"{_HERE}vector indexes of {size:,} entities, facts and passages, built in the background", f"{built:.0f} s"
+            f"{_HERE}vector indexes of {size:,} entities, facts and passages, ready after the last was written",
+            f"{built:.0f} s",
         ),
     ]
 
