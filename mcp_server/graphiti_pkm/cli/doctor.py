@@ -18,6 +18,7 @@ from graphiti_pkm.cli.directories import has_journal, is_to_convert
 from graphiti_pkm.cli.opening import open_without_model
 from graphiti_pkm.cli.output import say, say_json
 from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.counted import counted
 from graphiti_pkm.embedding.api import ApiEmbedder, service_of
 from graphiti_pkm.embedding.local.local import LocalEmbedder
 from graphiti_pkm.errors import InvalidSettings, ModelError, PkmError
@@ -234,8 +235,8 @@ async def _database(settings: Settings, *, where: str = "", reported: AbstractSe
         return Line("database", ok=False, detail="does not start", remedy=error.message)
     failures = [failure for failure in (*found.failures, differences) if failure and failure not in reported]
     problems = "; ".join(dict.fromkeys(failures))
-    groups = "1 group" if count == 1 else f"{count} groups"
-    return Line("database", ok=not problems, detail=f"{found.backend}{where or f', {groups}'}", remedy=problems)
+    detail = f"{found.backend}{where or ', ' + counted(count, 'group')}"
+    return Line("database", ok=not problems, detail=detail, remedy=problems)
 
 
 async def _differences(memory: Memory) -> str:

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from graphiti_pkm.cli.directories import require_memory
 from graphiti_pkm.cli.output import complain, say, say_json
+from graphiti_pkm.core.model.counted import counted
 from graphiti_pkm.core.ports.extraction import ExtractionRecord, ExtractionState, Usage
 from graphiti_pkm.errors import InvalidInput, NotFound
 from graphiti_pkm.settings.loader import Settings
@@ -137,7 +138,7 @@ async def _retry(jobs: SqliteExtractionQueue, _: Settings, options: QueueOptions
     wanted = await _wanted(jobs, options)
     count = await jobs.retry(wanted)
     if count or options.is_all:
-        say(f"{_jobs(count)} queued again for a server with a model. Answers that were paid for are kept.")
+        say(f"{counted(count, 'job')} queued again for a server with a model. Answers that were paid for are kept.")
     return _report_skipped(options, len(wanted) - count, "only failed, cancelled and waiting jobs can be retried")
 
 
@@ -145,7 +146,7 @@ async def _cancel(jobs: SqliteExtractionQueue, _: Settings, options: QueueOption
     wanted = await _wanted(jobs, options)
     count = await jobs.cancel(wanted)
     if count or options.is_all:
-        say(f"{_jobs(count)} cancelled; the episodes stay.")
+        say(f"{counted(count, 'job')} cancelled; the episodes stay.")
     return _report_skipped(
         options, len(wanted) - count, "only queued and running jobs without a result can be cancelled"
     )
@@ -156,9 +157,9 @@ async def _pause(jobs: SqliteExtractionQueue, _: Settings, options: QueueOptions
     await jobs.pause(paused=is_paused)
     waiting = (await jobs.sizes(None))["queued"]
     if is_paused:
-        say(f"Paused with {_jobs(waiting)} waiting. Running jobs finish; episodes are still stored and found.")
+        say(f"Paused with {counted(waiting, 'job')} waiting. Running jobs finish; episodes are still stored and found.")
     else:
-        say(f"Resumed with {_jobs(waiting)} waiting for a server with a model.")
+        say(f"Resumed with {counted(waiting, 'job')} waiting for a server with a model.")
     return 0
 
 
@@ -209,7 +210,7 @@ def _report_skipped(options: QueueOptions, rest: int, why: str) -> int:
     """A job that was named and is left as it is counts as a failure."""
     if options.is_all or not rest:
         return 0
-    complain(f"{_jobs(rest)} were not changed: {why}.")
+    complain(f"{counted(rest, 'job')} were not changed: {why}.")
     return 1
 
 
@@ -236,10 +237,6 @@ def _why(job: ExtractionRecord) -> str:
 
 def _cost(usage: Usage) -> str:
     return f"{usage.calls} call(s), {usage.prompt_tokens} + {usage.completion_tokens} tokens"
-
-
-def _jobs(count: int) -> str:
-    return f"{count} job" if count == 1 else f"{count} jobs"
 
 
 def _time(at: datetime) -> str:

@@ -10,6 +10,7 @@ from graphiti_pkm.cli.opening import open_without_model
 from graphiti_pkm.cli.output import say, say_json
 from graphiti_pkm.core.identity.groups import is_local
 from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.counted import counted
 from graphiti_pkm.core.model.queries import GroupSize
 from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.core.reading.views import size_in_words
@@ -56,8 +57,7 @@ async def _others(graph: Graph) -> str | None:
         return None
     sizes = (await graph.records.group_sizes(stored)).values()
     whole = GroupSize(**{kind: sum(getattr(size, kind) for size in sizes) for kind in GroupSize.model_fields})
-    count = "1 group" if len(stored) == 1 else f"{len(stored)} groups"
-    return f"{count} of people with tokens: {size_in_words(whole)}"
+    return f"{counted(len(stored), 'group')} of people with tokens: {size_in_words(whole)}"
 
 
 def _print(found: StatusResponse, others: str | None) -> None:

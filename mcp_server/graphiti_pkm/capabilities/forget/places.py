@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from graphiti_pkm.capabilities.forget.saved_graphs import texts_of_graph
 from graphiti_pkm.capabilities.forget.trace import every_text_of
 from graphiti_pkm.core.identity.mentions import STOP_WORDS
+from graphiti_pkm.core.model.counted import counted
 from graphiti_pkm.core.model.name_forms import NameForms
 from graphiti_pkm.core.model.names import fold
 from graphiti_pkm.core.ports.erasing import RowContent
@@ -16,7 +17,6 @@ from graphiti_pkm.core.reading.views import clipped
 _TEXT = 200
 _UUID = 8
 _SAVED = "saved graph"
-_PLURALS = {"summary": "summaries", "community": "communities"}
 _ENTITY, _FACT, _EPISODE = "entity_uuid", "fact_uuid", "episode_uuid"
 _TAKEN_BY = {
     "episode": _EPISODE,
@@ -46,7 +46,7 @@ class Form:
     @property
     def line(self) -> str:
         """A line of the answer."""
-        *counts, last = [_counted(kind, len(uuids)) for kind, uuids in self.places.items()]
+        *counts, last = [counted(len(uuids), kind) for kind, uuids in self.places.items()]
         places = f"{', '.join(counts)} and {last}" if counts else last
         verb = "holds" if self.count == 1 else "hold"
         return f"{places} {verb} {clipped(self.word, _TEXT)!r}, which may be meant: {self._call}"
@@ -109,7 +109,3 @@ def call_of(kind: str, uuid: str) -> str:
     if kind in _TAKEN_BY:
         return f"forget with {_TAKEN_BY[kind]}={uuid[:_UUID]} takes out the whole {_TAKEN_BY[kind][: -len('_uuid')]}"
     return "clear_graph takes it out with its group"
-
-
-def _counted(kind: str, count: int) -> str:
-    return f"{count} {kind}" if count == 1 else f"{count} {_PLURALS.get(kind, f'{kind}s')}"

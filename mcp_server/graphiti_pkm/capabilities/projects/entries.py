@@ -15,6 +15,7 @@ from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import resolve_within
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import AddMemoryResponse
+from graphiti_pkm.core.model.counted import counted
 from graphiti_pkm.core.model.queries import EntityFilter, EntryFilter, EpisodeFilter, Window
 from graphiti_pkm.core.model.records import Entity, Entry, Episode
 from graphiti_pkm.core.model.requests import AddMemory
@@ -149,7 +150,7 @@ class Entries(ProjectLookups):
     async def _context_message(self, entity: Entity, count: int, total: int, *, is_filtered: bool) -> str:
         name = clipped(entity.name, _NAME)
         if total:
-            return f"{count} of {total} entr{'y' if total == 1 else 'ies'} that mention {name}"
+            return f"{count} of {counted(total, 'entry')} that mention {name}"
         mentions, _ = (await self._graph.records.entity_support([entity.uuid])).get(entity.uuid, (0, 0))
         others = f"; {mentions} episode(s) do, see get_entity_timeline" if mentions else ""
         return f"No entry{' under these filters' if is_filtered else ''} mentions {name}{others}."

@@ -7,6 +7,7 @@ from graphiti_pkm.capabilities.projects.lookups import ProjectLookups, entry_vie
 from graphiti_pkm.capabilities.projects.models import EntrySearchResponse, EntryView, NearEntry
 from graphiti_pkm.capabilities.projects.requests import SearchEntriesSemantic
 from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.counted import counted
 from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.projects import ProjectRow
 from graphiti_pkm.core.model.queries import EntryFilter, EpisodeFilter, EpisodeHit, Window
@@ -139,7 +140,7 @@ def _near(episode: Episode, found: _Found, terms: Sequence[str], superseded: lis
 
 def _message(count: int, threshold: float, below: Iterable[NearEntry], *, by_words: bool) -> str:
     if by_words:
-        return f"Found {count} entr{'y' if count == 1 else 'ies'} by words, best first"
-    found = f"Found {count} entr{'y' if count == 1 else 'ies'} of similarity {threshold} or more"
+        return f"Found {counted(count, 'entry')} by words, best first"
+    found = f"Found {counted(count, 'entry')} of similarity {threshold} or more"
     nearest = next(iter(below), None)
     return found if nearest is None else f"{found}; the nearest below it has {nearest.similarity}"

@@ -19,6 +19,7 @@ from graphiti_pkm.capabilities.scratch.requests import DrawGraph, ExportGraph, G
 from graphiti_pkm.capabilities.scratch.snapshots import Snapshots, must_have
 from graphiti_pkm.capabilities.scratch.tenants import ScratchGraphs, checked_name
 from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.counted import counted
 from graphiti_pkm.core.reading.paging import EXPORT
 from graphiti_pkm.core.waiting import in_thread
 from graphiti_pkm.errors import InvalidInput, TooLarge
@@ -135,11 +136,11 @@ def _chosen(content: Content, request: GraphPart, named: Sequence[str]) -> tuple
     if request.rank is not None:
         whole, content = content, highest(content, request.rank, named)
         if lost := len(whole.nodes) - len(content.nodes):
-            left_out.append(f"Left out: {_counted(lost, 'node')} of lower PageRank.")
+            left_out.append(f"Left out: {counted(lost, 'node')} of lower PageRank.")
     if request.reduce:
         whole, content = content, without_implied(content)
         if lost := len(whole.edges) - len(content.edges):
-            left_out.append(f"Left out: {_counted(lost, 'edge')} implied by longer paths of the same relation.")
+            left_out.append(f"Left out: {counted(lost, 'edge')} implied by longer paths of the same relation.")
     return content, left_out
 
 
@@ -158,10 +159,6 @@ def _said_of_picture(content: Content, text: str, request: ExportGraph) -> list[
     ]
     said = f"{edges:,} edges among {nodes:,} nodes cross one another."
     return [*left_out, f"{said} To see more in less: {'; '.join(ways)}." if ways else said]
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' if number > 1 else ''}"
 
 
 def _applied(graph: "ScratchGraph", said: Content) -> "tuple[Applied, list[str]]":

@@ -29,6 +29,7 @@ from graphiti_pkm.core.facts.saga_plan import close_sagas
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import resolve_within
 from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.counted import counted
 from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.record import Record
@@ -443,8 +444,8 @@ def _report(
 
 
 def _attached(copied: Attached) -> str:
-    counted = ((copied.documents, "document"), (copied.quotes, "quote"), (copied.sagas, "saga"))
-    said = [f"{count} {what}{'' if count == 1 else 's'}" for count, what in counted if count]
+    found = ((copied.documents, "document"), (copied.quotes, "quote"), (copied.sagas, "saga"))
+    said = [counted(count, what) for count, what in found if count]
     return f" With them: {', '.join(said)}." if said else ""
 
 
@@ -453,20 +454,20 @@ def _not_as_there(wanted: Migration, copying: Copying, ending: Ending) -> str:
     said = ""
     if ending.ended:
         would = "ended" if wanted.writes else "would end"
-        said += f" {_counted(ending.ended, 'fact')} {would} in {wanted.target}, as in {wanted.source}."
+        said += f" {counted(ending.ended, 'fact')} {would} in {wanted.target}, as in {wanted.source}."
     if count := ending.still_current.total:
         said += (
-            f" {_counted(count, 'fact')} that ended in {wanted.source} {'is' if count == 1 else 'are'} still current "
+            f" {counted(count, 'fact')} that ended in {wanted.source} {'is' if count == 1 else 'are'} still current "
         )
         said += f"in {wanted.target}."
     gone, redacted = copying.forgotten.total, copying.redactions.total
     if gone:
         said += (
-            f" {_counted(gone, 'record')} {_was(gone)} forgotten or deleted in {wanted.target}, or tell of what was; "
+            f" {counted(gone, 'record')} {_was(gone)} forgotten or deleted in {wanted.target}, or tell of what was; "
         )
         said += "not copied."
     if redacted:
-        said += f" {_counted(redacted, 'episode')} {_was(redacted)} redacted in {wanted.target} and "
+        said += f" {counted(redacted, 'episode')} {_was(redacted)} redacted in {wanted.target} and "
         said += f"{'stays' if redacted == 1 else 'stay'} so."
     if gone or redacted:
         them = "it" if gone + redacted == 1 else "them"
@@ -476,7 +477,3 @@ def _not_as_there(wanted: Migration, copying: Copying, ending: Ending) -> str:
 
 def _was(count: int) -> str:
     return "was" if count == 1 else "were"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

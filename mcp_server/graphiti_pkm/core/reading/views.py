@@ -16,6 +16,7 @@ from graphiti_pkm.core.facts.statuses import stated
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.answers import Answer, EpisodeView, FactView, NodeView
 from graphiti_pkm.core.model.choices import FactStatus as Status
+from graphiti_pkm.core.model.counted import counted
 from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS, date_at, without_date_words, words_at
 from graphiti_pkm.core.model.labels import as_label
 from graphiti_pkm.core.model.queries import GroupSize
@@ -313,9 +314,9 @@ def size_in_words(size: GroupSize) -> str:
     """E.g. "412 episodes, 90 entities, 133 facts"."""
     return ", ".join(
         (
-            f"{size.episodes} episode{'' if size.episodes == 1 else 's'}",
-            f"{size.entities} {'entity' if size.entities == 1 else 'entities'}",
-            f"{size.facts} fact{'' if size.facts == 1 else 's'}",
+            counted(size.episodes, "episode"),
+            counted(size.entities, "entity"),
+            counted(size.facts, "fact"),
         )
     )
 

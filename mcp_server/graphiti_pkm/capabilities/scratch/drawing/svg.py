@@ -21,6 +21,7 @@ from graphiti_pkm.capabilities.scratch.drawing.picture_texts import (
 )
 from graphiti_pkm.capabilities.scratch.drawing.placing import BEND, Point, Way
 from graphiti_pkm.capabilities.scratch.limits import Content, ScratchEdge, ScratchNode
+from graphiti_pkm.core.model.counted import counted
 from graphiti_pkm.errors import InvalidInput
 
 MOST_NODES = 300
@@ -257,7 +258,7 @@ class _Drawing:
             shapes.append(_legend_text(*rows.place(width_of(text) + 20), text))
         if without_room:
             where = "colours tell their relations" if samples else "each is shown when the pointer is over its line"
-            text = f"{without_room} label{'s' if without_room > 1 else ''} left out: {where}"
+            text = f"{counted(without_room, 'label')} left out: {where}"
             shapes.append(_legend_text(*rows.place(width_of(text) + 20), text))
         return _group("font-size='11'", shapes), rows.top + 20 if shapes else top - _MARGIN
 

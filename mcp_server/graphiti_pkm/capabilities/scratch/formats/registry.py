@@ -12,6 +12,7 @@ from graphiti_pkm.capabilities.scratch.formats.json_text import read_json, write
 from graphiti_pkm.capabilities.scratch.formats.mermaid import write_mermaid
 from graphiti_pkm.capabilities.scratch.formats.tables import not_in_tables, read_table, write_csv, write_tsv
 from graphiti_pkm.capabilities.scratch.limits import NONE, Content, Properties
+from graphiti_pkm.core.model.counted import counted
 from graphiti_pkm.errors import InvalidInput, TooLarge
 from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
@@ -84,7 +85,7 @@ def left_out(content: Content, text: str, text_format: WriteFormat) -> list[str]
         found += _changed(content, _READERS[text_format](text, _UNLIMITED), with_nodes=text_format == "dot")
     if text_format not in _READERS:
         described = [
-            f"{count:,} {what}{'s' if count > 1 else ''}"
+            counted(count, what)
             for what, items in (("node", content.nodes), ("edge", content.edges))
             if (count := sum(bool(item.properties) for item in items))
         ]

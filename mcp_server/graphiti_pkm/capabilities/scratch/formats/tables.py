@@ -9,6 +9,7 @@ from typing import Any
 from graphiti_pkm.capabilities.scratch.formats.collecting import UNDIRECTED, Collector
 from graphiti_pkm.capabilities.scratch.formats.values import PREFIX, number_or_text, plain, unreadable
 from graphiti_pkm.capabilities.scratch.limits import DEFAULT_RELATION, Content
+from graphiti_pkm.core.model.counted import counted
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.settings.scratch_limits import ScratchLimits
 
@@ -107,21 +108,17 @@ def not_in_tables(content: Content) -> list[str]:
     alone = sum(1 for node in content.nodes if node.label not in ends)
     typed = sum(1 for node in content.nodes if node.type is not None)
     described = sum(1 for node in content.nodes if node.properties)
-    more = [f"types ({_nodes(typed)})"] if typed else []
-    more += [f"properties of nodes ({_nodes(described)})"] if described else []
+    more = [f"types ({counted(typed, 'node')})"] if typed else []
+    more += [f"properties of nodes ({counted(described, 'node')})"] if described else []
     if not (alone or more):
         return []
     what = " and ".join(more)
     if alone:
         verb = "are" if alone > 1 else "is"
-        told = f"{_nodes(alone)} without edges {verb} not in the table{f', nor are {what}' if what else ''}"
+        told = f"{counted(alone, 'node')} without edges {verb} not in the table{f', nor are {what}' if what else ''}"
     else:
         told = f"{what[0].upper()}{what[1:]} are not in the table"
     return [f"{told}; json and graphml hold everything."]
-
-
-def _nodes(number: int) -> str:
-    return f"{number:,} node{'s' if number > 1 else ''}"
 
 
 def _delimiter(text: str) -> str:
