@@ -10,7 +10,7 @@ from graphiti_pkm.bootstrap import Memory
 from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts, SearchNodes
 from graphiti_pkm.capabilities.search.tools import SEARCHING
 from graphiti_pkm.capabilities.staging.migrating import Migration
-from graphiti_pkm.capabilities.staging.models import NotCopied, Side, StateReport
+from graphiti_pkm.capabilities.staging.models import MigrationReport, NotCopied, Side, StateReport
 from graphiti_pkm.capabilities.staging.tools import COMPARING, MIGRATING, SNAPSHOTS
 from graphiti_pkm.cli.opening import local_user, run_on
 from graphiti_pkm.cli.output import say, show
@@ -22,6 +22,7 @@ from graphiti_pkm.settings.loader import Settings
 
 _MOST = 1_000
 _MEGABYTE = 1e6
+_TITLE = 13
 
 
 def group_of(settings: Settings, options: argparse.Namespace) -> str:
@@ -129,20 +130,26 @@ def _migrate(settings: Settings, options: argparse.Namespace, wanted: Migration)
 
     async def run(memory: Memory) -> int:
         report = await memory.services[MIGRATING].migrate(user, wanted)
-        lines = [report.message]
-        lines += _listed("left", report.left, report.left_total)
-        lines += _listed("held back", report.held_back, report.held_back_total)
-        lines += [f"  {one.kind:<15} {one.uuid}  {one.name}" for one in report.issues]
-        lines += [f"  conflict   {line}" for line in report.conflicts]
-        lines += _listed("forgotten", report.forgotten, report.forgotten_total)
-        lines += _listed("redacted", report.redacted, report.redacted_total)
-        lines += _listed("ended there", report.still_current, report.still_current_total)
-        lines += [f"  Not copied, and left in {report.source}: {_not_copied(report.not_copied)}."]
-        lines += [f"  {report.kept} stay in {report.source}, since others there need them."] if report.kept else []
-        show(options, report, "\n".join(lines))
+        show(options, report, "\n".join(lines_of(report)))
         return 0
 
     return run_on(settings, run)
+
+
+def lines_of(report: MigrationReport) -> list[str]:
+    """What is printed of a migration; each line of a list begins with what became of it in the target."""
+    return [
+        report.message,
+        *_listed("left", report.left, report.left_total),
+        *_listed("held back", report.held_back, report.held_back_total),
+        *(f"  {one.kind:<15} {one.uuid}  {one.name}" for one in report.issues),
+        *(f"  {'conflict':<{_TITLE}} {line}" for line in report.conflicts),
+        *_listed("forgotten", report.forgotten, report.forgotten_total),
+        *_listed("redacted", report.redacted, report.redacted_total),
+        *_listed("still current", report.still_current, report.still_current_total),
+        f"  Not copied, and left in {report.source}: {_not_copied(report.not_copied)}.",
+        *([f"  {report.kept} stay in {report.source}, since others there need them."] if report.kept else []),
+    ]
 
 
 def _not_copied(stays: NotCopied) -> str:
@@ -157,7 +164,7 @@ def _not_copied(stays: NotCopied) -> str:
 
 def _listed(title: str, lines: Sequence[str], total: int) -> list[str]:
     more = [f"  {title}: {total - len(lines)} more"] if total > len(lines) else []
-    return [*(f"  {title:<10} {line}" for line in lines), *more]
+    return [*(f"  {title:<{_TITLE}} {line}" for line in lines), *more]
 
 
 def _concepts(options: argparse.Namespace) -> tuple[str, ...]:
