@@ -33,13 +33,34 @@ async def test_a_missing_parameter_is_named(client: Client, tool: str) -> None:
     assert message.startswith(f"Error {tool.replace('get_', 'getting ').replace('_', ' ')}: ")
 
 
-@pytest.mark.parametrize(("limit", "tool"), [("max_connections", "get_entity_connections")])
+@pytest.mark.parametrize(
+    ("tool", "limit", "accepts"),
+    [
+        ("get_entity_connections", "max_connections", "from 1 to 200 (default 50)"),
+        ("what_changed", "limit", "from 1 to 100 (default 20)"),
+    ],
+)
 @pytest.mark.parametrize("value", [0, -1, 201, "many", 1.5, [1]])
 async def test_a_limit_out_of_range_is_refused_with_the_range(
-    client: Client, limit: str, tool: str, value: object
+    client: Client, tool: str, limit: str, accepts: str, value: object
 ) -> None:
     message = error_of(await client.call_tool(tool, {"entity_uuid": HUB, limit: value}))
-    assert f"{limit} must be an integer from 1 to 200 (default 50)" in message
+    assert f"{limit} must be an integer {accepts}" in message
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "named"),
+    [
+        ("what_changed", "group_id", "group_ids"),
+        ("get_entity_timeline", "group_id", "group_ids"),
+        ("add_memory", "group_ids", "group_id"),
+    ],
+)
+async def test_a_parameter_in_the_wrong_number_is_named_as_the_tool_has_it(
+    client: Client, tool: str, given: str, named: str
+) -> None:
+    message = error_of(await client.call_tool(tool, {given: "work"}))
+    assert f"{tool} has no parameter {given}, but {named}; it takes " in message
 
 
 @pytest.mark.parametrize(

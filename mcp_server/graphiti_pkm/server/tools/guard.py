@@ -250,11 +250,11 @@ class GuardedTool(Tool):
         model = self.spec.request
         given = without_blanks(arguments, model)
         refuse_too_much(given, " Nothing was stored." if self._writes else "")
-        unknown = [name for name in given if name not in self.accepted["properties"]]
-        if unknown:
-            raise self._refused(
-                f"{self.name} has no parameter {_shown(unknown[0])}; it takes {_listed(self.parameters['properties'])}"
-            )
+        unknown = next((name for name in given if name not in self.accepted["properties"]), None)
+        if unknown is not None:
+            takes = self.parameters["properties"]
+            meant = f", but {near}" if (near := _other_number(unknown, takes)) else ""
+            raise self._refused(f"{self.name} has no parameter {_shown(unknown)}{meant}; it takes {_listed(takes)}")
         self._refuse_unstorable(given)
         try:
             asked = model.model_validate(given)
@@ -401,6 +401,11 @@ def _accepts(node: Json) -> str:
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(names) or "nothing"
+
+
+def _other_number(name: str, names: Iterable[str]) -> str | None:
+    """The name that differs only by being singular or plural, as group_id and group_ids do."""
+    return next((one for one in names if one in (f"{name}s", name.removesuffix("s"))), None)
 
 
 def _shown(name: str) -> str:
