@@ -179,16 +179,21 @@ class Migrating:
         return await self._cluster(stored, list(dict.fromkeys(uuids)), wanted.hops)
 
     async def _cluster(self, stored: str, uuids: list[str], hops: int) -> list[str]:
-        """The concepts with what facts join them to, that far. Raises InvalidInput if that is too much."""
+        """The concepts with what facts join them to, that far. Raises InvalidInput if that is too much.
+
+        What has the same status, date or measure is not joined by that, unless the status itself is a concept.
+        """
         if not 0 <= hops <= MOST_HOPS:
             raise InvalidInput(f"A cluster reaches 0 to {MOST_HOPS} hops. Nothing was done.")
-        cluster = dict.fromkeys(uuids)
+        cluster, named = dict.fromkeys(uuids), frozenset(uuids)
         edge = uuids
         for _ in range(hops):
             found: dict[str, None] = {}
             for uuid in edge:
                 async for facts in facts_of(self._context, stored, uuid):
-                    ends = (end for one in facts if not one.voided for end in (one.source_uuid, one.target_uuid))
+                    joining = (one for one in facts if not one.voided)
+                    joining = (one for one in joining if one.target_uuid in named or not is_of_value(one))
+                    ends = (end for one in joining for end in (one.source_uuid, one.target_uuid))
                     found |= dict.fromkeys(end for end in ends if end not in cluster)
                 if len(cluster) + len(found) > _MOST_CONCEPTS:
                     raise InvalidInput(

@@ -206,9 +206,15 @@ def noun_of(relation: str) -> str:
 
 
 def is_of_value(fact: Fact) -> bool:
-    """Whether a fact's target only says what its value is: the noun of its relation, or the measure of a reading."""
+    """Whether a fact's target is a value or the word for one, and no thing that the source is joined with.
+
+    It is the noun of the relation, the measure of a reading, or a status that is no value, as earlier versions and
+    other programs keep it.
+    """
+    if fact.value is None:
+        return is_status_relation(fact.relation)
     nouns = {normalise_name(noun_of(fact.relation)), normalise_name(fact.measure or "")}
-    return fact.value is not None and normalise_name(fact.target_name) in nouns
+    return normalise_name(fact.target_name) in nouns
 
 
 def fact_text(source: str, relation: str, target: str | None, value: str | None, unit: str | None) -> str:

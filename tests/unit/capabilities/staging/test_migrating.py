@@ -470,11 +470,37 @@ async def test_a_cluster_is_copied_as_far_as_asked_and_the_source_stays(
     await world.note("Ben knows Max.", "Ben", "KNOWS", "Max", group_id=STAGING)
     before = world.state(STAGING)
     done = await world.migrate("Eva", hops=hops, target="default_archive")
-    there = {one.name for one in world.graph.tables.entities.values() if one.group_id == "default_archive"}
-    assert (there, done.copied.entities) == (names, len(names))
+    assert (copied(world), done.copied.entities) == (names, len(names))
     assert world.state(STAGING) == before
     with pytest.raises(InvalidInput, match="0 to 2 hops"):
         await world.migrate("Eva", hops=3)
+
+
+@pytest.mark.parametrize(
+    ("word", "value"), [("status", "accepted"), ("accepted", None)], ids=["a value", "as earlier versions kept it"]
+)
+async def test_a_cluster_does_not_reach_what_only_has_the_same_status_or_measure(
+    world: StagingWorld, word: str, value: str | None
+) -> None:
+    status, pages = (an_entity(name, group_id=STAGING) for name in (word, "pages"))
+    for number in (18, 19):
+        decision, cache = (an_entity(f"{what} {number}", group_id=STAGING) for what in ("ADR", "Cache"))
+        facts = [
+            a_fact(decision, status, "HAS_STATUS", value=value, group_id=STAGING),
+            a_fact(decision, pages, "HAS_LENGTH", kind="reading", measure="pages", value="3", group_id=STAGING),
+            a_fact(decision, cache, "DECIDES_ON", group_id=STAGING),
+        ]
+        new = (decision, cache, status, pages)
+        await world.graph.writer.apply(a_write(*new, *map(a_name, new), *facts), {})
+    done = await world.migrate("ADR 18", hops=2, target="default_archive")
+    assert copied(world) == {"ADR 18", "Cache 18", "pages", word}
+    assert (done.copied.facts, done.left_total) == (3, 0)
+    await world.migrate(word, hops=1, target="default_archive")
+    assert copied(world) == {"ADR 18", "ADR 19", "Cache 18", "pages", word}, "who names the status means all of them"
+
+
+def copied(world: StagingWorld) -> set[str]:
+    return {one.name for one in world.graph.tables.entities.values() if one.group_id == "default_archive"}
 
 
 async def test_reviews_come_along(world: StagingWorld) -> None:
