@@ -180,6 +180,7 @@ async def test_what_hangs_on_an_entity_is_read_in_bounds(graph: Graph) -> None:
     own = sorted({one.uuid for one in story.facts} - {story.caused.uuid})
     assert [one.uuid for one in await merging.facts(story.removed.uuid, 9)] == own
     assert [one.uuid for one in await merging.facts(story.removed.uuid, 2)] == own[:2]
+    assert [one.uuid for one in await merging.facts(story.removed.uuid, 2, own[1])] == own[2:4]
     assert await merging.facts(story.kept.uuid, 9) == await graph.records.get_facts([story.pair.uuid], [GROUP])
     by_end = await merging.open_facts(story.removed.uuid, [story.other.uuid], [], 9)
     assert {one.uuid for one in by_end} == {story.out.uuid, story.into.uuid, story.same.uuid}
@@ -195,7 +196,10 @@ async def test_what_hangs_on_an_entity_is_read_in_bounds(graph: Graph) -> None:
     assert sorted(await merging.mentions(story.removed.uuid, 9), key=lambda one: one.uuid) == sorted(
         (story.mention, story.twice), key=lambda one: one.uuid
     )
-    assert len(await merging.mentions(story.removed.uuid, 1)) == 1
+    (first,) = await merging.mentions(story.removed.uuid, 1)
+    (second,) = await merging.mentions(story.removed.uuid, 9, first.episode_uuid)
+    assert first.episode_uuid < second.episode_uuid
+    assert await merging.mentions(story.removed.uuid, 9, second.episode_uuid) == []
     assert await merging.project(story.removed.uuid) == story.project
     assert await merging.project(story.kept.uuid) is None
     assert await merging.pinning(story.other.uuid, GROUP, 9) == [story.project]

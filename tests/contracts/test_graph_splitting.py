@@ -153,8 +153,8 @@ async def test_mentions_and_quotes_of_some_episodes_are_read_in_bounds(graph: Gr
     assert await merging.mentions_in(ana, [other, one]) == both
     assert await merging.mentions_in(story.tom.uuid, [one]) == []
     assert await merging.mentions_in(ana, []) == []
-    assert await merging.evidence_in(ana, [one], 9) == [story.quotes[0]]
-    assert await merging.evidence_in(ana, [one, other], 9) == sorted(story.quotes, key=lambda quote: quote.uuid)
-    assert len(await merging.evidence_in(ana, [one, other], 1)) == 1
-    assert await merging.evidence_in(story.tom.uuid, [one], 9) == []
+    assert await graph.documents.evidence_in(ana, [one], 9) == [story.quotes[0]]
+    assert await graph.documents.evidence_in(ana, [one, other], 9) == sorted(story.quotes, key=lambda quote: quote.uuid)
+    assert len(await graph.documents.evidence_in(ana, [one, other], 1)) == 1
+    assert await graph.documents.evidence_in(story.tom.uuid, [one], 9) == []
     assert await graph.records.get_facts([story.out.uuid], [OTHER_GROUP]) == []

@@ -6,7 +6,7 @@ from datetime import datetime
 from tests.fakes.part import FakePart
 from tests.fakes.tables import Tables, falling, iso
 
-from graphiti_pkm.core.model.document_records import Document, Placed, Section
+from graphiti_pkm.core.model.document_records import Document, Instance, Placed, Section
 from graphiti_pkm.core.model.documents import DocumentCounts, InstancePage, InstanceRow
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Deletions, Forgetting, WriteIntent
@@ -158,3 +158,8 @@ class FakeDocuments(FakePart):
             if after is None or (falling(key[0]), key[1:]) > (falling(str(after[0])), after[1:])
         ][: window.limit]
         return InstancePage(rows=tuple(row for _, row in shown), keys=tuple(key for key, _ in shown), total=len(keyed))
+
+    async def evidence_in(self, entity_uuid: str, episode_uuids: Sequence[str], limit: int) -> list[Instance]:
+        held = sorted((await self._db()).instances.items())
+        found = [one for _, one in held if one.entity_uuid == entity_uuid and one.episode_uuid in episode_uuids]
+        return found[:limit]

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from tests.fakes.part import FakePart
 from tests.fakes.tables import Tables
 
-from graphiti_pkm.core.model.document_records import Instance
 from graphiti_pkm.core.model.merges import MergeHead, MergeSizes, Moved
 from graphiti_pkm.core.model.records import (
     BECAUSE_OF,
@@ -163,9 +162,9 @@ class FakeMerging(FakePart):
             newest=max(times, default=None),
         )
 
-    async def facts(self, entity_uuid: str, limit: int) -> list[Fact]:
+    async def facts(self, entity_uuid: str, limit: int, after: str = "") -> list[Fact]:
         db = await self._db()
-        found = [db.named(one) for _, one in sorted(db.facts.items()) if entity_uuid in _ends(one)]
+        found = [db.named(one) for uuid, one in sorted(db.facts.items()) if entity_uuid in _ends(one) and uuid > after]
         return found[:limit]
 
     async def facts_like(self, entity_uuid: str, facts: Sequence[Fact], limit: int) -> list[Fact]:
@@ -194,9 +193,10 @@ class FakeMerging(FakePart):
         ]
         return found[:limit]
 
-    async def mentions(self, entity_uuid: str, limit: int) -> list[Mention]:
+    async def mentions(self, entity_uuid: str, limit: int, after: str = "") -> list[Mention]:
         db = await self._db()
-        return [one for pair, one in sorted(db.mentions.items()) if pair[1] == entity_uuid][:limit]
+        own = sorted((episode, one) for (episode, entity), one in db.mentions.items() if entity == entity_uuid)
+        return [one for episode, one in own if episode > after][:limit]
 
     async def mentions_in(self, entity_uuid: str, episode_uuids: Sequence[str]) -> list[Mention]:
         db = await self._db()
@@ -209,11 +209,6 @@ class FakeMerging(FakePart):
     async def evidence(self, entity_uuid: str, limit: int) -> list[str]:
         held = sorted((await self._db()).instances.items())
         return [uuid for uuid, one in held if one.entity_uuid == entity_uuid][:limit]
-
-    async def evidence_in(self, entity_uuid: str, episode_uuids: Sequence[str], limit: int) -> list[Instance]:
-        held = sorted((await self._db()).instances.items())
-        found = [one for _, one in held if one.entity_uuid == entity_uuid and one.episode_uuid in episode_uuids]
-        return found[:limit]
 
     async def project(self, uuid: str) -> Project | None:
         return (await self._db()).projects.get(uuid)

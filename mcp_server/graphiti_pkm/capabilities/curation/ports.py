@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Protocol
 
 from graphiti_pkm.core.model.curation import FlaggedFilter, FlaggedPage, QualityCounts, QualityFilter
-from graphiti_pkm.core.model.document_records import Instance
 from graphiti_pkm.core.model.merges import MergeHead, MergeSizes
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Entity, Fact, Mention, Merge, Name, Project, Quality
@@ -49,8 +48,8 @@ class GraphMerging(Protocol):
         """How much hangs on both."""
         ...
 
-    async def facts(self, entity_uuid: str, limit: int) -> list[Fact]:
-        """Facts in either direction, whatever became of them, by uuid."""
+    async def facts(self, entity_uuid: str, limit: int, after: str = "") -> list[Fact]:
+        """Facts in either direction, whatever became of them, by uuid, and only greater ones than ``after``."""
         ...
 
     async def facts_like(self, entity_uuid: str, facts: Sequence[Fact], limit: int) -> list[Fact]:
@@ -63,8 +62,8 @@ class GraphMerging(Protocol):
         """Its facts in the record with these other ends, and those that start at it with these relations, by uuid."""
         ...
 
-    async def mentions(self, entity_uuid: str, limit: int) -> list[Mention]:
-        """By episode."""
+    async def mentions(self, entity_uuid: str, limit: int, after: str = "") -> list[Mention]:
+        """By the uuid of the episode, and only greater ones than ``after``."""
         ...
 
     async def mentions_in(self, entity_uuid: str, episode_uuids: Sequence[str]) -> list[Mention]:
@@ -77,10 +76,6 @@ class GraphMerging(Protocol):
 
     async def evidence(self, entity_uuid: str, limit: int) -> list[str]:
         """Quotes from documents that are evidence of it, by uuid."""
-        ...
-
-    async def evidence_in(self, entity_uuid: str, episode_uuids: Sequence[str], limit: int) -> list[Instance]:
-        """Quotes from these sections that are evidence of it, by uuid."""
         ...
 
     async def project(self, uuid: str) -> Project | None:

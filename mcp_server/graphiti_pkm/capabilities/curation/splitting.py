@@ -130,7 +130,7 @@ class Splitting(Reader):
             named=named,
             beside=await self._stored.mentions_in(uuid, list(others)),
             telling=own if len(told) == _MOST_TELLING else telling,
-            evidence=await self._stored.evidence_in(uuid, asked.episodes, MOST_SPLIT + 1),
+            evidence=await self._graph.documents.evidence_in(uuid, asked.episodes, MOST_SPLIT + 1),
             sizes=await self._stored.sizes(uuid, uuid),
         )
         if split.leaves_nothing:

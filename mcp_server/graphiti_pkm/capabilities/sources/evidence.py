@@ -30,6 +30,8 @@ from graphiti_pkm.storage.commit import Committer
 _NAME = 200
 _LISTED = 10
 _AT_ONCE = 50
+_MOST_OF_A_SECTION = 1_000
+"""Quotes from one section that are evidence of one entity; if there were more, a known one may be called new."""
 _CHARS = 2_000
 """Of a context; of a longer one what is around the quote is shown."""
 _EVIDENCE = UUID("7d1c1f0e-4b0b-5a5c-9d57-3a7a6f2d8b11")
@@ -71,32 +73,41 @@ class Evidence(Reader):
             document, (section, own, content, place) = await self._find(request, group)
             around = (own[0].start, own[-1].end)
             held = [one for one in own if one.start < place[1] and place[0] < one.end]
-            at = await self._committer.time(group, self._context.now())
-            instance = _instance(entity.uuid, document, held, place).model_copy(
-                update={"group_id": group, "created_at": at}
+            new = _instance(entity.uuid, document, held, place)
+            kept = await self._kept(new)
+            instance = kept or new.model_copy(
+                update={"created_at": await self._committer.time(group, self._context.now())}
             )
-            await self._committer.commit(
-                WriteIntent(
-                    uuid=str(uuid4()),
-                    group_id=group,
-                    kind=WriteKind.ADD_EVIDENCE,
-                    recorded_at=at,
-                    origin=caller.origin(),
-                    instances=(instance,),
-                ),
-                {},
-            )
+            if kept is None:
+                await self._committer.commit(
+                    WriteIntent(
+                        uuid=str(uuid4()),
+                        group_id=group,
+                        kind=WriteKind.ADD_EVIDENCE,
+                        recorded_at=instance.created_at,
+                        origin=caller.origin(),
+                        instances=(instance,),
+                    ),
+                    {},
+                )
         placed = Placed(document=document, is_present=True, paragraph=section.paragraph, start=section.start)
         row = InstanceRow(instance=instance, placed=placed, first=held[0], last=held[-1], around=around)
         view = _view(row, content, "paragraph")
         name = clipped(entity.name, _NAME)
         return EvidenceResponse(
-            message=f"Evidence of {name!r}: {view.source_id}, sentence {view.sentence}.",
+            message=f"{'Evidence' if kept is None else 'Nothing was added, since this quote was already evidence'} of "
+            f"{name!r}: {view.source_id}, sentence {view.sentence}.",
+            changed=kept is None,
             entity=name,
             entity_uuid=entity.uuid,
             group_id=self._groups.public(group),
             **dict(view),
         )
+
+    async def _kept(self, new: Instance) -> Instance | None:
+        """The same quote, if it is evidence of the entity already: from any version of the document."""
+        there = await self._graph.documents.evidence_in(new.entity_uuid, [new.episode_uuid], _MOST_OF_A_SECTION)
+        return next((one for one in there if _place(one) == _place(new)), None)
 
     async def _find(self, request: AddEvidence, group: str) -> tuple[Document, "_Found"]:
         """The present version of a document, and the one place where the quote is meant to stand in it.
@@ -249,6 +260,10 @@ def _instance(entity_uuid: str, document: Document, held: Sequence[Passage], pla
         last=last,
         created_at=document.created_at,
     )
+
+
+def _place(quote: Instance) -> tuple[object, ...]:
+    return quote.passages, quote.first, quote.last
 
 
 def _view(row: InstanceRow, content: str, mode: ContextMode) -> EvidenceView:

@@ -36,6 +36,8 @@ class EvidenceView(Answer):
 
 class EvidenceResponse(EvidenceView):
     message: str
+    changed: bool
+    """False: the same quote was evidence of the entity already."""
     entity: str
     entity_uuid: str
     group_id: str

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from graphiti_pkm.core.model.document_records import Document, Placed, Section
+from graphiti_pkm.core.model.document_records import Document, Instance, Placed, Section
 from graphiti_pkm.core.model.documents import DocumentCounts, InstancePage
 from graphiti_pkm.core.model.queries import Window
 
@@ -56,4 +56,8 @@ class GraphDocuments(Protocol):
 
         A key is the time and uuid of the document, the place of the section, the start in it, and the uuid.
         """
+        ...
+
+    async def evidence_in(self, entity_uuid: str, episode_uuids: Sequence[str], limit: int) -> list[Instance]:
+        """Quotes from these sections that are evidence of an entity, by uuid."""
         ...

@@ -122,8 +122,23 @@ def test_paragraphs_begin_with_1(paragraph: int) -> None:
 async def test_the_same_quote_again_is_the_same_evidence(tmp_path: Path) -> None:
     world = await begun(tmp_path)
     first = await world.add("Tom", "One file.", 5)
+    state, rows = dict(world.graph.tables.instances), len(world.journal.table)
     again = await world.add("Tom", "One  file.", 5)
     assert again.evidence_uuid == first.evidence_uuid
+    assert (first.changed, again.changed) == (True, False)
+    assert "already evidence of 'Tom'" in again.message
+    assert (world.graph.tables.instances, len(world.journal.table)) == (state, rows)
+    assert (await world.add("Tom", "One", 5)).changed
+    await world.make("Eva")
+    assert (await world.add("Eva", "One file.", 5)).changed
+
+
+async def test_the_same_quote_is_one_in_every_version_that_shares_its_section(tmp_path: Path) -> None:
+    world = await begun(tmp_path)
+    first = await world.add("Tom", "Tom owns it.", 5)
+    await world.ingest(guide=GUIDE.replace("It is fast.", "It is slow."))
+    again = await world.add("Tom", "Tom owns it.", 5)
+    assert (again.changed, again.evidence_uuid) == (False, first.evidence_uuid)
     assert (await world.sources("Tom")).total == 1
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from graphiti_pkm.core.model.document_records import Document, Placed, Section
+from graphiti_pkm.core.model.document_records import Document, Instance, Placed, Section
 from graphiti_pkm.core.model.documents import DocumentCounts, InstancePage, InstanceRow
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.storage.graph import mapping
@@ -84,6 +84,10 @@ class Documents(Part):
             ),
             total=total[0]["total"],
         )
+
+    async def evidence_in(self, entity_uuid: str, episode_uuids: Sequence[str], limit: int) -> list[Instance]:
+        found = await self._rows(queries_documents.evidence_in(entity_uuid, episode_uuids, limit))
+        return [mapping.instance(row["instance"]) for row in found]
 
     async def _one(self, query: Query) -> Document | None:
         found = await self._rows(query)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from graphiti_pkm.core.model.document_records import Instance
 from graphiti_pkm.core.model.merges import MergeHead, MergeSizes
 from graphiti_pkm.core.model.records import Fact, Mention, Merge, Name, Project
 from graphiti_pkm.storage.graph import mapping
@@ -30,8 +29,8 @@ class CypherMerging(Part):
             newest=max(times, default=None),
         )
 
-    async def facts(self, entity_uuid: str, limit: int) -> list[Fact]:
-        return list(map(mapping.fact, await self._rows(queries_merging.facts(entity_uuid, limit))))
+    async def facts(self, entity_uuid: str, limit: int, after: str = "") -> list[Fact]:
+        return list(map(mapping.fact, await self._rows(queries_merging.facts(entity_uuid, limit, after))))
 
     async def facts_like(self, entity_uuid: str, facts: Sequence[Fact], limit: int) -> list[Fact]:
         return list(map(mapping.fact, await self._rows(queries_merging.facts_like(entity_uuid, facts, limit))))
@@ -42,8 +41,8 @@ class CypherMerging(Part):
         found = await self._rows(queries_merging.open_facts(entity_uuid, others, relations, limit))
         return list(map(mapping.fact, found))
 
-    async def mentions(self, entity_uuid: str, limit: int) -> list[Mention]:
-        return await self._mentions(queries_merging.mentions(entity_uuid, limit))
+    async def mentions(self, entity_uuid: str, limit: int, after: str = "") -> list[Mention]:
+        return await self._mentions(queries_merging.mentions(entity_uuid, limit, after))
 
     async def mentions_in(self, entity_uuid: str, episode_uuids: Sequence[str]) -> list[Mention]:
         return await self._mentions(queries_merging.mentions_in(entity_uuid, episode_uuids))
@@ -57,10 +56,6 @@ class CypherMerging(Part):
 
     async def evidence(self, entity_uuid: str, limit: int) -> list[str]:
         return await self._uuids(queries_merging.evidence(entity_uuid, limit))
-
-    async def evidence_in(self, entity_uuid: str, episode_uuids: Sequence[str], limit: int) -> list[Instance]:
-        found = await self._rows(queries_merging.evidence_in(entity_uuid, episode_uuids, limit))
-        return [mapping.instance(row["instance"]) for row in found]
 
     async def project(self, uuid: str) -> Project | None:
         found = await self._projects(queries_merging.project(uuid))

@@ -10,7 +10,7 @@ from graphiti_pkm.storage.graph.queries.parts import LATEST, keys_after
 from graphiti_pkm.storage.graph.queries.values import Query
 
 _DOCUMENT = "d {" + ", ".join(f".{field}" for field in Document.model_fields) + "} AS document"
-INSTANCE = "i {" + ", ".join(f".{field}" for field in Instance.model_fields) + "} AS instance"
+_INSTANCE = "i {" + ", ".join(f".{field}" for field in Instance.model_fields) + "} AS instance"
 _START = """d.front_length + reduce(n = 0, x IN COLLECT {
   MATCH (d)-[o:SECTION]->(b:Episodic) WHERE o.place < s.place MATCH (t:SearchText {id: b.uuid}) RETURN t.length
 } | n + x) AS start"""
@@ -142,9 +142,19 @@ def instances(
               MATCH (p:Passage {{episode_uuid: i.episode_uuid, paragraph: a.paragraph}})
               RETURN min(p.start) AS around_start, max(p.end) AS around_end
             }}
-            RETURN {INSTANCE}, {PLACED}, s.place AS place, begins, {ends}, around_start, around_end
+            RETURN {_INSTANCE}, {PLACED}, s.place AS place, begins, {ends}, around_start, around_end
             ORDER BY document.created_at DESC, document.uuid, place, begins, instance.uuid""",
             {**values, **keys_after(window.after, (0,)), "limit": window.limit},
         ),
         Query("instances total", f"{_MATCHED} RETURN count(i) AS total", values),
+    )
+
+
+def evidence_in(entity_uuid: str, episode_uuids: Sequence[str], limit: int) -> Query:
+    """By uuid."""
+    return Query(
+        "quotes from some sections that are evidence of an entity",
+        f"""MATCH (:Entity {{uuid: $entity}})-[:EVIDENCED_BY]->(i:InstanceRecord) WHERE i.episode_uuid IN $episodes
+        RETURN {_INSTANCE} ORDER BY i.uuid LIMIT $limit""",
+        {"entity": entity_uuid, "episodes": list(episode_uuids), "limit": limit},
     )

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from graphiti_pkm.core.model.records import BECAUSE_OF, Fact, Merge, WriteIntent, WriteKind
-from graphiti_pkm.storage.graph.queries.documents import INSTANCE
 from graphiti_pkm.storage.graph.queries.parts import FACT_COLUMNS
 from graphiti_pkm.storage.graph.queries.values import Query
 from graphiti_pkm.storage.graph.queries.write import APART, FORGET_MENTIONS, Section
@@ -211,12 +210,12 @@ def sizes(kept: str, removed: str) -> tuple[Query, Query]:
 _WHOLE = f"WITH DISTINCT e ORDER BY e.uuid LIMIT $limit RETURN {FACT_COLUMNS} ORDER BY uuid"
 
 
-def facts(entity_uuid: str, limit: int) -> Query:
+def facts(entity_uuid: str, limit: int, after: str) -> Query:
     """In either direction, by uuid."""
     return Query(
         "facts of an entity that is merged",
-        f"MATCH (:Entity {{uuid: $entity}})-[e:RELATES_TO]-() {_WHOLE}",
-        {"entity": entity_uuid, "limit": limit},
+        f"MATCH (:Entity {{uuid: $entity}})-[e:RELATES_TO]-() WHERE e.uuid > $after {_WHOLE}",
+        {"entity": entity_uuid, "limit": limit, "after": after},
     )
 
 
@@ -248,14 +247,14 @@ def open_facts(entity_uuid: str, others: Sequence[str], relations: Sequence[str]
     )
 
 
-def mentions(entity_uuid: str, limit: int) -> Query:
+def mentions(entity_uuid: str, limit: int, after: str) -> Query:
     """By episode."""
     return Query(
         "mentions of an entity that is merged",
-        """MATCH (p:Episodic)-[m:MENTIONS]->(:Entity {uuid: $entity})
+        """MATCH (p:Episodic)-[m:MENTIONS]->(:Entity {uuid: $entity}) WHERE p.uuid > $after
         RETURN m.uuid AS uuid, p.uuid AS episode_uuid, $entity AS entity_uuid, m.created_at AS created_at
         ORDER BY episode_uuid LIMIT $limit""",
-        {"entity": entity_uuid, "limit": limit},
+        {"entity": entity_uuid, "limit": limit, "after": after},
     )
 
 
@@ -286,16 +285,6 @@ def evidence(entity_uuid: str, limit: int) -> Query:
         """MATCH (:Entity {uuid: $entity})-[:EVIDENCED_BY]->(i:InstanceRecord)
         RETURN i.uuid AS uuid ORDER BY uuid LIMIT $limit""",
         {"entity": entity_uuid, "limit": limit},
-    )
-
-
-def evidence_in(entity_uuid: str, episode_uuids: Sequence[str], limit: int) -> Query:
-    """By uuid."""
-    return Query(
-        "quotes from some sections that are evidence of an entity",
-        f"""MATCH (:Entity {{uuid: $entity}})-[:EVIDENCED_BY]->(i:InstanceRecord) WHERE i.episode_uuid IN $episodes
-        RETURN {INSTANCE} ORDER BY i.uuid LIMIT $limit""",
-        {"entity": entity_uuid, "episodes": list(episode_uuids), "limit": limit},
     )
 
 

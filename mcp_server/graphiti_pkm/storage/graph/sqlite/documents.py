@@ -63,6 +63,17 @@ class SqliteDocuments(SqlitePart):
     ) -> InstancePage:
         return await self._file.read(lambda db: _instances(db, entity_uuid, group_ids, window, recorded_until))
 
+    async def evidence_in(self, entity_uuid: str, episode_uuids: Sequence[str], limit: int) -> list[Instance]:
+        def read(db: sqlite3.Connection) -> list[Instance]:
+            found = db.execute(
+                """SELECT * FROM instance WHERE entity_uuid = ? AND episode_uuid IN (SELECT value FROM json_each(?))
+                ORDER BY uuid LIMIT ?""",
+                (entity_uuid, as_list(episode_uuids), limit),
+            )
+            return list(map(values.instance, found))
+
+        return await self._file.read(read)
+
 
 def _document(row: Row) -> Document:
     given = {field: row[f"d_{field}"] for field in Document.model_fields}

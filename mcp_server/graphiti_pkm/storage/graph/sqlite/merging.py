@@ -4,7 +4,6 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
-from graphiti_pkm.core.model.document_records import Instance
 from graphiti_pkm.core.model.merges import MergeHead, MergeSizes
 from graphiti_pkm.core.model.records import BECAUSE_OF, Fact, Mention, Merge, Name, Project, WriteIntent, WriteKind
 from graphiti_pkm.core.model.redaction import redacted_merge
@@ -153,11 +152,13 @@ class SqliteMerging(SqlitePart):
     async def sizes(self, kept_uuid: str, removed_uuid: str) -> MergeSizes:
         return await self._file.read(lambda db: _sizes(db, kept_uuid, removed_uuid))
 
-    async def facts(self, entity_uuid: str, limit: int) -> list[Fact]:
+    async def facts(self, entity_uuid: str, limit: int, after: str = "") -> list[Fact]:
         found = """fact f WHERE f.uuid IN (SELECT uuid FROM (
-          SELECT uuid FROM fact WHERE source_uuid = :entity UNION SELECT uuid FROM fact WHERE target_uuid = :entity
+          SELECT uuid FROM fact WHERE source_uuid = :entity AND uuid > :after
+          UNION SELECT uuid FROM fact WHERE target_uuid = :entity AND uuid > :after
           ORDER BY uuid LIMIT :limit))"""
-        return await self._file.read(lambda db: _facts(db, found, {"entity": entity_uuid, "limit": limit}))
+        asked = {"entity": entity_uuid, "limit": limit, "after": after}
+        return await self._file.read(lambda db: _facts(db, found, asked))
 
     async def facts_like(self, entity_uuid: str, facts: Sequence[Fact], limit: int) -> list[Fact]:
         is_like = (
@@ -195,8 +196,8 @@ class SqliteMerging(SqlitePart):
         asked = {"entity": entity_uuid, "others": as_list(others), "relations": as_list(relations), "limit": limit}
         return await self._file.read(lambda db: _facts(db, found, asked))
 
-    async def mentions(self, entity_uuid: str, limit: int) -> list[Mention]:
-        return await self._mentions("TRUE ORDER BY episode_uuid LIMIT ?", entity_uuid, limit)
+    async def mentions(self, entity_uuid: str, limit: int, after: str = "") -> list[Mention]:
+        return await self._mentions("episode_uuid > ? ORDER BY episode_uuid LIMIT ?", entity_uuid, after, limit)
 
     async def _mentions(self, that: str, *asked: object) -> list[Mention]:
         def read(db: sqlite3.Connection) -> list[Mention]:
@@ -222,17 +223,6 @@ class SqliteMerging(SqlitePart):
         return await self._uuids(
             "SELECT uuid FROM instance WHERE entity_uuid = ? ORDER BY uuid LIMIT ?", (entity_uuid, limit)
         )
-
-    async def evidence_in(self, entity_uuid: str, episode_uuids: Sequence[str], limit: int) -> list[Instance]:
-        def read(db: sqlite3.Connection) -> list[Instance]:
-            found = db.execute(
-                """SELECT * FROM instance WHERE entity_uuid = ? AND episode_uuid IN (SELECT value FROM json_each(?))
-                ORDER BY uuid LIMIT ?""",
-                (entity_uuid, as_list(episode_uuids), limit),
-            )
-            return list(map(values.instance, found))
-
-        return await self._file.read(read)
 
     async def project(self, uuid: str) -> Project | None:
         found = await self._projects("uuid = ?", (uuid,))
