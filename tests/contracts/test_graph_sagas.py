@@ -106,6 +106,21 @@ async def test_sagas_that_hold_an_episode_tell_what_else_they_hold(graph: Graph)
     assert await graph.sagas.sagas_of_episodes([], [GROUP], []) == []
 
 
+async def test_the_first_and_last_of_a_saga_are_so_in_time_then_by_when_they_were_recorded(graph: Graph) -> None:
+    """As of episodes that came in one write, or were told long afterwards."""
+    saga = a_saga()
+    old, gone = told("old, told late", 9, valid_at=at(2020)), told("gone", 0, valid_at=at(2019))
+    first, second = (told(text, minute, valid_at=at(2025, 3)) for text, minute in (("first", 1), ("second", 2)))
+    alike = [told(f"at once {month}", 5, valid_at=at(2024, month)) for month in (3, 1, 2)]
+    held = (second, first, *alike, old, gone)
+    await graph.writer.apply(a_write(saga, *held, *(a_step(saga, one) for one in held)), {})
+    (found,) = await graph.sagas.sagas_of_episodes([gone.uuid], [GROUP], [gone.uuid])
+    assert (found.first_remaining, found.last_remaining) == (old.uuid, second.uuid)
+    without = [gone.uuid, old.uuid, first.uuid, second.uuid]
+    (found,) = await graph.sagas.sagas_of_episodes([gone.uuid], [GROUP], without)
+    assert (found.first_remaining, found.last_remaining) == (alike[1].uuid, alike[0].uuid)
+
+
 async def test_deleted_episodes_leave_their_saga_and_a_deleted_saga_leaves_its_episodes(graph: Graph) -> None:
     saga, other = a_saga(), a_saga("Other")
     one, two, three = (told(text, minute) for minute, text in enumerate(("one", "two", "three")))

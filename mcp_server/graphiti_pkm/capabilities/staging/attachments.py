@@ -1,6 +1,7 @@
 """Copies what hangs on the copied episodes and entities: sagas, documents, and quotes from these as evidence."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from uuid import uuid4
 
 from graphiti_pkm.capabilities.staging.copying import Copying
@@ -76,12 +77,13 @@ class Attachments:
         if len(came) < len(members):
             self._count("left", "sagas")
         held = await self._held(saga)
-        here = held or self._new_saga(saga, came, is_whole=len(came) == len(members))
+        here = held or self._new_saga(saga, is_whole=len(came) == len(members))
         if held is None and here.uuid in self._copying.gone.sagas:
             return
         steps, links = set(await self._members(here.uuid) if held else ()), set[tuple[str, str]]()
         for start in range(0, len(came), _PAGE):
             links.update(await self._graph.sagas.links_around([own[one] for one in came[start : start + _PAGE]]))
+        here = await self._with_ends(here, [own[one] for one in came])
         new_steps = [own[one] for one in came if own[one] not in steps]
         new_links = [pair for pair in await self._links(members) if pair not in links]
         self._count("copied" if new_steps or new_links else "known", "sagas")
@@ -124,37 +126,45 @@ class Attachments:
         copy = self._copying.copy_of(saga.uuid)
         return next((one for one in await self._graph.sagas.find_sagas(target, copy, "") if one.uuid == copy), None)
 
-    def _new_saga(self, saga: Saga, came: Sequence[str], *, is_whole: bool) -> Saga:
+    async def _with_ends(self, saga: Saga, came: Sequence[str]) -> Saga:
+        """The saga here with the first and last in time of what it holds and what comes, which is in order."""
+        ends = [saga.first_episode_uuid, *came[:1], *came[-1:], saga.last_episode_uuid]
+        known = list(dict.fromkeys(one for one in ends if one is not None))
+        places = (await self._graph.episodes.episode_places(known, [self._copying.target])).values()
+        ordered = [one.uuid for one in sorted(places, key=lambda one: (one.valid_at, known.index(one.uuid)))]
+        first, last = (ordered[0], ordered[-1]) if ordered else (None, None)
+        return saga.model_copy(update={"first_episode_uuid": first, "last_episode_uuid": last})
+
+    def _new_saga(self, saga: Saga, *, is_whole: bool) -> Saga:
         """A summary tells of all episodes, so it comes only with all of them, and is written again from these."""
-        own, target = self._placed(), self._copying.target
-        is_named = saga.name != FORGOTTEN
-        first, last = saga.first_episode_uuid or "", saga.last_episode_uuid or ""
+        target, is_named = self._copying.target, saga.name != FORGOTTEN
         return saga.model_copy(
             update={
                 "uuid": saga_uuid(target, saga.name) if is_named else self._copying.copy_of(saga.uuid),
                 "group_id": target,
                 "summary": saga.summary if is_whole else "",
-                "first_episode_uuid": own.get(first) or (own[came[0]] if came else None),
-                "last_episode_uuid": own.get(last) or (own[came[-1]] if came else None),
+                "first_episode_uuid": None,
+                "last_episode_uuid": None,
                 "last_summarized_at": None,
                 "last_summarized_episode_valid_at": None,
             }
         )
 
     async def _members(self, saga: str) -> list[str]:
-        """The episodes of a saga in the order of recording; those of one write have one time."""
-        found: dict[str, None] = {}
+        """The episodes of a saga in the order of time. They are read as they were recorded, many of them at once."""
+        found: dict[str, tuple[datetime, datetime, str]] = {}
         after, limit = None, _PAGE
         while True:
             page = await self._graph.sagas.episodes_of_saga(saga, after, limit)
-            if len(page) < limit:
-                return list(found | dict.fromkeys(one.uuid for one in page))
-            whole = [one for one in page if one.created_at != page[-1].created_at]
-            if not whole:
+            is_last = len(page) < limit
+            whole = [one for one in page if is_last or one.created_at != page[-1].created_at]
+            found |= {one.uuid: (one.valid_at, one.created_at, one.uuid) for one in whole}
+            if is_last:
+                return sorted(found, key=found.__getitem__)
+            if whole:
+                after = whole[-1].created_at
+            else:
                 limit *= 2
-                continue
-            found |= dict.fromkeys(one.uuid for one in whole)
-            after = whole[-1].created_at
 
     async def _links(self, members: Sequence[str]) -> list[tuple[str, str]]:
         """Which of the copies follows which; episodes that stay away are passed over."""

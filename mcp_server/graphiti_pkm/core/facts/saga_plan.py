@@ -8,6 +8,7 @@ from uuid import NAMESPACE_URL, uuid4, uuid5
 from graphiti_pkm.core.facts.parsed_facts import ParsedRequest
 from graphiti_pkm.core.identity.uuids import resolve_within, unknown
 from graphiti_pkm.core.model.names import former_key, name_key, normalise_name
+from graphiti_pkm.core.model.places import Place
 from graphiti_pkm.core.model.records import Episode, Forgetting, WriteIntent
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.core.model.saga_records import EpisodeLink, Saga, SagaStep
@@ -60,6 +61,8 @@ class SagaPlace:
     saga: Saga | None
     """None if there is no saga of this name yet."""
     previous_uuid: str | None
+    ends: tuple[Place, ...]
+    """The first and the last of its episodes, as far as they are known."""
 
 
 async def find_saga(graph: Graph, group_id: str, name: str) -> Saga | None:
@@ -79,9 +82,13 @@ async def place_in_saga(graph: Graph, group_id: str, parsed: ParsedRequest) -> S
     if parsed.saga is None:
         return None
     saga = await find_saga(graph, group_id, parsed.saga)
-    if parsed.saga_previous is not None:
-        return SagaPlace(parsed.saga, saga, await _previous(graph, group_id, parsed.saga_previous))
-    return SagaPlace(parsed.saga, saga, await graph.sagas.latest_of_saga(saga.uuid) if saga else None)
+    given, latest, ends = parsed.saga_previous, None, dict[str, Place]()
+    previous = None if given is None else await _previous(graph, group_id, given)
+    if saga is not None:
+        latest = await graph.sagas.latest_of_saga(saga.uuid)
+        known = [one for one in (saga.first_episode_uuid, latest) if one is not None]
+        ends = await graph.episodes.episode_places(known, [group_id])
+    return SagaPlace(parsed.saga, saga, previous or latest, tuple(ends.values()))
 
 
 async def _previous(graph: Graph, group_id: str, text: str) -> str:
@@ -99,8 +106,10 @@ async def _previous(graph: Graph, group_id: str, text: str) -> str:
 
 
 def with_saga(intent: WriteIntent, place: SagaPlace, episode: Episode, new_uuid: Callable[[], str]) -> WriteIntent:
-    """The write with the episode appended to the saga, in Graphiti's own form."""
+    """The write with the episode in the saga, in Graphiti's own form; its first and last episode are so in time."""
     now = episode.created_at
+    own = Place(episode.uuid, episode.group_id, episode.valid_at, now)
+    places = sorted((*place.ends, own), key=lambda one: one.order)
     saga = place.saga or Saga(
         uuid=saga_uuid(episode.group_id, place.name),
         group_id=episode.group_id,
@@ -109,8 +118,8 @@ def with_saga(intent: WriteIntent, place: SagaPlace, episode: Episode, new_uuid:
     )
     left = {
         "name": place.name if saga.name == FORGOTTEN else saga.name,
-        "first_episode_uuid": saga.first_episode_uuid or episode.uuid,
-        "last_episode_uuid": episode.uuid,
+        "first_episode_uuid": places[0].uuid,
+        "last_episode_uuid": places[-1].uuid,
     }
     link = place.previous_uuid and EpisodeLink(
         uuid=new_uuid(), previous_uuid=place.previous_uuid, next_uuid=episode.uuid, created_at=now

@@ -50,7 +50,7 @@ class Community(Record):
 
 
 class SagaMembers(Record):
-    """A saga that contains some of the episodes, with the first and last recorded of its other ones."""
+    """A saga that contains some of the episodes, with the first and last in time of its other ones."""
 
     saga: Saga
     first_remaining: str | None = None

@@ -370,7 +370,10 @@ class GraphSagas(Protocol):
     async def sagas_of_episodes(
         self, episode_uuids: Sequence[str], group_ids: Sequence[str], without: Sequence[str]
     ) -> list[SagaMembers]:
-        """Sagas that contain any of the episodes, by uuid; their other episodes are those not in ``without``."""
+        """Sagas that contain any of the episodes, by uuid; their other episodes are those not in ``without``.
+
+        First and last are so in time; of several at one time, by when they were recorded.
+        """
         ...
 
     async def links_around(self, episode_uuids: Sequence[str]) -> list[tuple[str, str]]:

@@ -123,6 +123,19 @@ async def test_the_episode_before_is_the_latest_in_time_unless_one_is_given(worl
     }
 
 
+async def test_the_first_and_last_episode_are_so_in_time_whenever_they_were_told(world: World) -> None:
+    may = await world.into("Trip", "of May", reference_time="2025-05-01")
+    march = await world.into("Trip", "of March, told later", reference_time="2025-03-01")
+    assert (world.saga.first_episode_uuid, world.saga.last_episode_uuid) == (march.episode_uuid, may.episode_uuid)
+    april = await world.into("Trip", "of April", previous=march.episode_uuid, reference_time="2025-04-01")
+    assert (world.saga.first_episode_uuid, world.saga.last_episode_uuid) == (march.episode_uuid, may.episode_uuid)
+    again = await world.into("Trip", "of the same day in May", reference_time="2025-05-01")
+    assert world.saga.last_episode_uuid == again.episode_uuid
+    for one in (may, again):
+        await world.deleting.delete_episode(LOCAL, DeleteEpisode(uuid=one.episode_uuid))
+    assert (world.saga.first_episode_uuid, world.saga.last_episode_uuid) == (march.episode_uuid, april.episode_uuid)
+
+
 async def test_an_episode_before_that_is_none_of_the_group_stores_nothing(world: World) -> None:
     foreign = await world.tell("foreign", group_id="other")
     one = "11111111-1111-4111-8111-111111111111"

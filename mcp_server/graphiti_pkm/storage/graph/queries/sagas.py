@@ -19,6 +19,8 @@ SAGA_KEYS = (
 )
 _SAGA = ", ".join(f"s.{key} AS {key}" for key in SAGA_KEYS)
 _MOST_OF_A_NAME = 10
+_IN_TIME = """coalesce({e}.valid_at, {e}.created_at, $dawn) {way},
+        coalesce({e}.created_at, {e}.valid_at, $dawn) {way}, {e}.uuid {way}"""
 
 SAGAS = "MERGE (s:Saga {uuid: r.uuid}) SET s = r"
 SAGA_STEPS = """MATCH (s:Saga {uuid: r.saga_uuid}) MATCH (e:Episodic {uuid: r.episode_uuid})
@@ -48,8 +50,8 @@ def latest(saga_uuid: str) -> Query:
     """The last one in time."""
     return Query(
         "latest of a saga",
-        """MATCH (s:Saga {uuid: $uuid})-[:HAS_EPISODE]->(e:Episodic) WHERE e.group_id = s.group_id
-        RETURN e.uuid AS uuid ORDER BY e.valid_at DESC, e.created_at DESC, uuid DESC LIMIT 1""",
+        f"""MATCH (s:Saga {{uuid: $uuid}})-[:HAS_EPISODE]->(e:Episodic) WHERE e.group_id = s.group_id
+        WITH e ORDER BY {_IN_TIME.format(e="e", way="DESC")} LIMIT 1 RETURN e.uuid AS uuid""",
         {"uuid": saga_uuid},
     )
 
@@ -67,13 +69,13 @@ def episodes(saga_uuid: str, recorded_after: datetime | None, limit: int) -> Que
 
 
 def holding(episode_uuids: Sequence[str], group_ids: Sequence[str], without: Sequence[str]) -> Query:
-    """With the first and last of the others by when they were recorded."""
+    """With the first and last of the others in time."""
     return Query(
         "sagas of episodes",
         f"""UNWIND $episodes AS u MATCH (s:Saga)-[:HAS_EPISODE]->(e:Episodic {{uuid: u}})
         WHERE s.group_id IN $groups
         WITH DISTINCT s OPTIONAL MATCH (s)-[:HAS_EPISODE]->(o:Episodic) WHERE NOT o.uuid IN $without
-        WITH s, o ORDER BY coalesce(o.created_at, $dawn), o.uuid
+        WITH s, o ORDER BY {_IN_TIME.format(e="o", way="")}
         WITH s, collect(o.uuid) AS others
         RETURN {_SAGA}, others[0] AS first, others[size(others) - 1] AS last ORDER BY uuid""",
         {"episodes": episode_uuids, "groups": group_ids, "without": without},

@@ -14,6 +14,7 @@ from graphiti_pkm.storage.graph.sqlite.schema import DAWN
 from graphiti_pkm.storage.graph.sqlite.values import EPISODE_COLUMNS, as_list, known_moment, micros, moment
 
 _MOST_OF_A_NAME = 10
+_IN_TIME = "e.valid_at {way}, e.created_at {way}, e.uuid {way}"
 
 
 def find(db: sqlite3.Connection, group_id: str, uuids: Sequence[str], name: str) -> list[Saga]:
@@ -30,9 +31,9 @@ def latest(db: sqlite3.Connection, saga_uuid: str) -> str | None:
     """The latest episode in time; of several at one time the last recorded."""
     found = values.one(
         db,
-        """SELECT e.uuid FROM saga s JOIN saga_step h ON h.saga_uuid = s.uuid
+        f"""SELECT e.uuid FROM saga s JOIN saga_step h ON h.saga_uuid = s.uuid
         JOIN episode e ON e.uuid = h.episode_uuid WHERE s.uuid = ? AND e.group_id = s.group_id
-        ORDER BY e.valid_at DESC, e.created_at DESC, e.uuid DESC LIMIT 1""",
+        ORDER BY {_IN_TIME.format(way="DESC")} LIMIT 1""",
         (saga_uuid,),
     )
     return found["uuid"] if found else None
@@ -52,9 +53,9 @@ def episodes(db: sqlite3.Connection, saga_uuid: str, recorded_after: datetime | 
 def holding(
     db: sqlite3.Connection, episode_uuids: Sequence[str], group_ids: Sequence[str], without: Sequence[str]
 ) -> list[SagaMembers]:
-    """Sagas that hold the episodes, each with the first and last of its other episodes by recording time."""
-    others = """(SELECT e.uuid FROM saga_step h JOIN episode e ON e.uuid = h.episode_uuid WHERE h.saga_uuid = s.uuid
-      AND e.uuid NOT IN (SELECT value FROM json_each(:without)) ORDER BY e.created_at {way}, e.uuid {way} LIMIT 1)"""
+    """Sagas that hold the episodes, each with the first and last of its other episodes in time."""
+    others = f"""(SELECT e.uuid FROM saga_step h JOIN episode e ON e.uuid = h.episode_uuid WHERE h.saga_uuid = s.uuid
+      AND e.uuid NOT IN (SELECT value FROM json_each(:without)) ORDER BY {_IN_TIME} LIMIT 1)"""
     found = db.execute(
         f"""SELECT s.*, {others.format(way="")} AS first_remaining,
           {others.format(way="DESC")} AS last_remaining FROM saga s
