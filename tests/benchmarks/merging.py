@@ -89,7 +89,7 @@ async def _merge(opened: Memory, kept: Hub, removed: Hub) -> None:
     service = opened.services[MERGING]
     preview = await service.merge_entities(LOCAL, MergeEntities.model_validate(asked))
     done = await service.merge_entities(LOCAL, MergeEntities.model_validate({**asked, "confirm": preview.confirm}))
-    assert done.facts_moved == len(removed.facts)
+    assert done.facts_moved + (done.facts_joined or 0) + (done.facts_dropped or 0) == len(removed.facts)
 
 
 async def _unmerge(opened: Memory, _kept: Hub, removed: Hub) -> None:

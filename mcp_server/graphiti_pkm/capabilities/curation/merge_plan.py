@@ -46,14 +46,14 @@ class Batch:
     mentions: Sequence[Mention]
     without: Collection[str]
     """Of their episodes, those that mention the one that stays too, or never."""
-    entries: Sequence[str]
-    evidence: Sequence[str]
-    causes: Sequence[str]
-    change_sources: Sequence[str]
-    change_targets: Sequence[str]
-    is_last: bool
-    split_at: datetime | None = None
+    split_at: datetime | None
     """When the entity that goes was split off the one that stays, if it was."""
+    entries: Sequence[str] = ()
+    evidence: Sequence[str] = ()
+    causes: Sequence[str] = ()
+    change_sources: Sequence[str] = ()
+    change_targets: Sequence[str] = ()
+    is_last: bool = False
 
 
 @dataclass(frozen=True)

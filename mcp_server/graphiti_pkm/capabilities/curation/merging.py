@@ -3,8 +3,9 @@
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from time import perf_counter
 from uuid import uuid4
@@ -23,6 +24,7 @@ from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import resolve_within, unknown
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import Attention
+from graphiti_pkm.core.model.counted import counted
 from graphiti_pkm.core.model.merges import MergeHead, MergeSizes
 from graphiti_pkm.core.model.quality_checks import SIMILAR
 from graphiti_pkm.core.model.records import (
@@ -30,6 +32,7 @@ from graphiti_pkm.core.model.records import (
     Entity,
     Fact,
     FactChange,
+    Mention,
     Merge,
     Name,
     Quality,
@@ -93,8 +96,16 @@ class _Report:
     pair: list[Fact] = field(default_factory=list)
     joined: list[tuple[Fact, str]] = field(default_factory=list)
     conflicts: list[tuple[Fact, Fact]] = field(default_factory=list)
+    facts_moved: int = 0
+    facts_joined: int = 0
+    facts_dropped: int = 0
+    mentions_moved: int = 0
 
     def take(self, part: Part) -> None:
+        self.facts_moved += len(part.moved.facts)
+        self.facts_joined += len(part.joined)
+        self.facts_dropped += len(part.pair)
+        self.mentions_moved += len(part.moved.mentions)
         gone = {fact.uuid: fact for fact in part.archive.facts}
         self.pair = [*self.pair, *part.pair][:_SHOWN]
         self.joined = [*self.joined, *((gone[one], same) for one, same in part.joined.items())][:_SHOWN]
@@ -142,8 +153,7 @@ class Merging(Reader):
             self._check_bar(pair, near)
         group = pair.kept.group_id
         if request.confirm is None:
-            report = _Report()
-            report.take(await self._plan(pair.kept, pair.removed))
+            report = await self._preview(pair.kept, pair.removed)
             token = self._token(caller, pair)
             return self._answer("preview", pair, report, near, token)
         async with self._committer.writing(group):
@@ -241,11 +251,24 @@ class Merging(Reader):
 
     # The merge
 
-    async def _plan(self, kept: Entity, removed: Entity) -> Part:
-        batch = await self._batch(kept, removed)
-        return await in_thread(merge_plan.plan_part, kept, removed, batch, self._context.now())
+    async def _preview(self, kept: Entity, removed: Entity) -> _Report:
+        """What all parts of the merge would do with facts and mentions; nothing is written."""
+        report, most = _Report(), self._at_once
+        fact = episode = ""
+        while True:
+            began = perf_counter()
+            facts = await self._stored.facts(removed.uuid, most, fact)
+            mentions = await self._stored.mentions(removed.uuid, most, episode)
+            batch = await self._batch(kept, removed, facts, mentions, ())
+            report.take(await in_thread(merge_plan.plan_part, kept, removed, batch, self._context.now()))
+            if max(len(facts), len(mentions)) < most:
+                return report
+            fact = facts[-1].uuid if facts else fact
+            episode = mentions[-1].episode_uuid if mentions else episode
+            await self.rest(began)
 
-    async def _batch(self, kept: Entity, removed: Entity) -> Batch:
+    async def _next(self, kept: Entity, removed: Entity, moved: Collection[str]) -> Batch:
+        """What is still to be moved, as much as one write takes."""
         stored, most = self._stored, self._at_once
         facts = await stored.facts(removed.uuid, most + 1)
         mentions = await stored.mentions(removed.uuid, most + 1)
@@ -253,25 +276,36 @@ class Merging(Reader):
         evidence = await stored.evidence(removed.uuid, most + 1)
         causes = await stored.caused(removed.uuid, removed.group_id, most + 1)
         sources, targets = await stored.change_ends(removed.uuid, most + 1)
-        is_last = all(len(found) <= most for found in (facts, mentions, entries, evidence, causes, sources, targets))
-        facts, mentions = facts[:most], mentions[:most]
-        ends, relations = merge_plan.where_conflicts_are(facts, removed.uuid)
-        like = await stored.facts_like(kept.uuid, facts, _MOST_LIKE) if facts else []
-        beside = await stored.open_facts(kept.uuid, ends, relations, _MOST_LIKE) if ends or relations else []
-        pairs = [(one.episode_uuid, kept.uuid) for one in mentions]
-        without = await self._graph.records.mentioned(pairs) | await self._graph.records.apart(pairs)
-        return Batch(
-            facts=facts,
-            like=like,
-            beside=beside,
-            mentions=mentions,
-            without={episode for episode, _ in without},
+        return replace(
+            await self._batch(kept, removed, facts[:most], mentions[:most], moved),
             entries=entries[:most],
             evidence=evidence[:most],
             causes=causes[:most],
             change_sources=sources[:most],
             change_targets=targets[:most],
-            is_last=is_last,
+            is_last=all(len(one) <= most for one in (facts, mentions, entries, evidence, causes, sources, targets)),
+        )
+
+    async def _batch(
+        self,
+        kept: Entity,
+        removed: Entity,
+        facts: Sequence[Fact],
+        mentions: Sequence[Mention],
+        moved: Collection[str],
+    ) -> Batch:
+        """Some facts and mentions with what they meet; ``moved``: facts that earlier parts of the merge have moved."""
+        ends, relations = merge_plan.where_conflicts_are(facts, removed.uuid)
+        like = await self._stored.facts_like(kept.uuid, facts, _MOST_LIKE) if facts else []
+        beside = await self._stored.open_facts(kept.uuid, ends, relations, _MOST_LIKE) if ends or relations else []
+        pairs = [(one.episode_uuid, kept.uuid) for one in mentions]
+        without = await self._graph.records.mentioned(pairs) | await self._graph.records.apart(pairs)
+        return Batch(
+            facts=facts,
+            like=[one for one in like if one.uuid not in moved],
+            beside=[one for one in beside if one.uuid not in moved],
+            mentions=mentions,
+            without={episode for episode, _ in without},
             split_at=await self._split_at(kept, removed),
         )
 
@@ -361,6 +395,10 @@ class Merging(Reader):
         kept, removed = found.get(head.kept_uuid), found.get(head.removed_uuid)
         if first is None or kept is None or removed is None:
             return
+        moved = set[str]()
+        for place in range(head.parts):
+            part = await self._stored.part(head.uuid, place)
+            moved |= part.moved.facts if part else set()
         bare = first.model_copy(update={"archive": Archive(), "place": head.parts, "facts": (), "mentions": ()})
         intent = WriteIntent(
             uuid=str(uuid4()),
@@ -369,15 +407,18 @@ class Merging(Reader):
             recorded_at=await self._committer.time(head.group_id, self._context.now()),
             merge=bare,
         )
-        await self._parts(kept, removed, intent, _Report())
+        await self._parts(kept, removed, intent, _Report(), moved)
 
-    async def _parts(self, kept: Entity, removed: Entity, intent: WriteIntent, report: _Report) -> None:
+    async def _parts(
+        self, kept: Entity, removed: Entity, intent: WriteIntent, report: _Report, moved: AbstractSet[str] = frozenset()
+    ) -> None:
         """One write after another; the first one is given and also has what belongs to no part."""
         while (merge := intent.merge) is not None:
             began = perf_counter()
-            batch = await self._batch(kept, removed)
+            batch = await self._next(kept, removed, moved)
             part = await in_thread(merge_plan.plan_part, kept, removed, batch, self._context.now())
             report.take(part)
+            moved |= part.moved.facts
             archive = merge.archive.model_copy(update={"facts": part.archive.facts, "mentions": part.archive.mentions})
             whole = merge.model_copy(
                 update={
@@ -421,12 +462,16 @@ class Merging(Reader):
         self, status: str, pair: _Pair, report: _Report, near: float, confirm: str | None = None
     ) -> MergeResponse:
         kept, removed = clipped(pair.kept.name, _NAME), clipped(pair.removed.name, _NAME)
-        facts, mentions = pair.sizes.facts[1], pair.sizes.mentions[1]
+        done = f"Moved: {counted(report.facts_moved, 'fact')} and {counted(report.mentions_moved, 'mention')}. "
+        if report.facts_joined:
+            done += f"Joined with a fact of {kept!r} that says the same: {counted(report.facts_joined, 'fact')}. "
+        if report.facts_dropped:
+            done += f"Dropped, since it is between both: {counted(report.facts_dropped, 'fact')}. "
         done = (
-            f"{removed!r} would go into {kept!r}: {facts} fact(s) and {mentions} mention(s) move, and its names become "
-            "aliases. Call merge_entities again with the same arguments and confirm."
+            f"{removed!r} would go into {kept!r}, and its names would become aliases. {done}"
+            "Call merge_entities again with the same arguments and confirm."
             if status == "preview"
-            else f"{removed!r} was merged into {kept!r}, and its uuid means {kept!r} from now on. "
+            else f"{removed!r} was merged into {kept!r}, and its uuid means {kept!r} from now on. {done}"
             "unmerge_entities with that uuid undoes it."
         )
         return MergeResponse.model_validate(
@@ -436,8 +481,10 @@ class Merging(Reader):
                 "kept": shown_entity(pair.kept),
                 "removed": shown_entity(pair.removed),
                 "similarity": near,
-                "facts_moved": facts,
-                "mentions_moved": mentions,
+                "facts_moved": report.facts_moved,
+                "facts_joined": report.facts_joined,
+                "facts_dropped": report.facts_dropped,
+                "mentions_moved": report.mentions_moved,
                 "pair_facts": [self._line(one) for one in report.pair] or None,
                 "joined_facts": [f"{self._line(one)} = {same[:_UUID]}" for one, same in report.joined] or None,
                 "needs_attention": [self._attention(*one) for one in report.conflicts],

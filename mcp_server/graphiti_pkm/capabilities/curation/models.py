@@ -184,8 +184,13 @@ class MergeResponse(Answer):
     similarity: float | None = None
     """Raw cosine of names and summaries."""
     facts_moved: int
-    """Facts of the entity that goes, or that came back."""
+    """Facts that the entity that stays gains; of unmerge_entities, those that came back."""
+    facts_joined: int | None = None
+    """Facts that both have: the entity that stays keeps its own, with the episodes of both."""
+    facts_dropped: int | None = None
+    """Facts between both."""
     mentions_moved: int
+    """Mentions that the entity that stays gains: not of episodes that mention both. Of unmerge_entities, as above."""
     pair_facts: list[str] | None = None
     """Facts between both, which go; at most 50."""
     joined_facts: list[str] | None = None

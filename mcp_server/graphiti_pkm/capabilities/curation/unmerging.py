@@ -166,7 +166,7 @@ class Unmerging:
             back = written & {head.removed_uuid, *part.facts}
             jobs: tuple[Job, ...] = (EmbedMissingJob(),) if back - own.keys() else ()
             await self._committer.commit(intent.model_copy(update={"jobs": jobs}), own)
-            facts += len({*part.moved.sources, *part.moved.targets, *part.facts})
+            facts += len(part.moved.facts.union(part.facts))
             mentions += len(part.moved.mentions) + len(part.mentions)
             if place:
                 await self._merging.rest(began)

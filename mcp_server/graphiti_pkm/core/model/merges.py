@@ -24,6 +24,10 @@ class Moved(Record):
     """Changes of facts that start at it, and of itself."""
     change_targets: tuple[str, ...] = ()
 
+    @property
+    def facts(self) -> frozenset[str]:
+        return frozenset((*self.sources, *self.targets))
+
 
 class MergeSizes(Record):
     """How much hangs on two entities; equal only while nothing about either has changed."""

@@ -9,6 +9,7 @@ from tests.builders import a_document, a_project, a_write, an_entry, an_instance
 from tests.fakes import FakeEmbedder
 from tests.worlds.curation_world import CurationWorld
 
+from graphiti_pkm.capabilities.curation.models import MergeResponse
 from graphiti_pkm.capabilities.history.requests import UpdateEntity, WhatChanged
 from graphiti_pkm.core.model.access import LOCAL, Caller
 from graphiti_pkm.core.model.records import CONFIDENTIAL, Entity, Fact, Mention, Name, Vector, WriteKind
@@ -58,6 +59,10 @@ def facts_of(world: CurationWorld, name: str) -> set[tuple[str, str, str]]:
     }
 
 
+def numbers(answer: MergeResponse) -> tuple[int | None, ...]:
+    return answer.facts_moved, answer.facts_joined, answer.facts_dropped, answer.mentions_moved
+
+
 @pytest.mark.parametrize("at_once", [1, 2, 500])
 async def test_facts_mentions_and_names_move_and_undoing_gives_all_of_it_back(at_once: int) -> None:
     world = CurationWorld(at_once=at_once)
@@ -66,10 +71,10 @@ async def test_facts_mentions_and_names_move_and_undoing_gives_all_of_it_back(at
     await world.tell(f"{REMOVED} is fast.", entities=[{"name": REMOVED, "aliases": ["PGDB"]}])
     before = state(world)
     preview = await world.merge(KEPT, REMOVED)
-    assert (preview.status, preview.facts_moved, preview.mentions_moved) == ("preview", 2, 2)
+    assert (preview.status, *numbers(preview)) == ("preview", 1, 1, 0, 2)
     assert state(world) == before
     done = await world.merge(KEPT, REMOVED, confirm=preview.confirm)
-    assert (done.status, done.facts_moved, done.mentions_moved) == ("merged", 2, 2)
+    assert (done.status, *numbers(done)) == ("merged", 1, 1, 0, 2)
     assert facts_of(world, KEPT) == {
         (KEPT, "HOSTED_ON", "Atlas"),
         (KEPT, "HOSTED_ON", "Borealis"),
@@ -126,16 +131,25 @@ async def test_the_call_ends_what_is_older_when_the_newer_began_whichever_entity
     assert call in report.call
 
 
-async def test_a_fact_that_both_have_is_joined_and_those_of_the_pair_go() -> None:
-    world = CurationWorld()
+@pytest.mark.parametrize("at_once", [1, 2, 500])
+async def test_a_fact_that_both_have_is_joined_and_those_of_the_pair_go(at_once: int) -> None:
+    world = CurationWorld(at_once=at_once)
     await two(world)
     pair = {"source": KEPT, "relation": "FOLLOWS", "target": REMOVED}
     itself = {"source": REMOVED, "relation": "REPLICATES", "target": REMOVED}
     secret = {"source": "Billing", "relation": "USES", "target": REMOVED}
     note = await world.tell(f"{KEPT} follows {REMOVED}.", pair, itself, secret, confidential=True)
     before = state(world)
-    done = await world.merged(KEPT, REMOVED)
+    preview = await world.merge(KEPT, REMOVED)
+    done = await world.merge(KEPT, REMOVED, confirm=preview.confirm)
+    assert numbers(preview) == numbers(done) == (2, 1, 1, 1), "the last note mentions both"
     assert [len(done.pair_facts or []), len(done.joined_facts or [])] == [1, 1]
+    shown = {"pair_facts", "joined_facts", "needs_attention", "similarity"}
+    assert preview.model_dump(include=shown) == done.model_dump(include=shown)
+    for answer in (preview, done):
+        assert "Moved: 2 facts and 1 mention. " in answer.message
+        assert f"Joined with a fact of '{KEPT}' that says the same: 1 fact. " in answer.message
+        assert "Dropped, since it is between both: 1 fact. " in answer.message
     assert (KEPT, "REPLICATES", KEPT) in facts_of(world, KEPT)
     assert (KEPT, "FOLLOWS", KEPT) not in facts_of(world, KEPT)
     (used,) = [one for one in world.graph.tables.facts.values() if one.relation == "USES"]
@@ -143,6 +157,19 @@ async def test_a_fact_that_both_have_is_joined_and_those_of_the_pair_go() -> Non
     assert used.attributes.get(CONFIDENTIAL)
     await world.unmerge(done.removed.entity_uuid)
     assert state(world) == before
+
+
+@pytest.mark.parametrize("at_once", [1, 500])
+async def test_facts_that_the_removed_entity_told_apart_stay_two_however_many_move_at_once(at_once: int) -> None:
+    world = CurationWorld(at_once=at_once)
+    await two(world)
+    (hosted,) = [one for one in world.graph.tables.facts.values() if one.text.startswith(REMOVED) and one.is_open]
+    again = hosted.model_copy(update={"uuid": f"f{hosted.uuid[1:]}", "text": f"{REMOVED} is served by Borealis."})
+    await world.graph.writer.apply(a_write(again), {})
+    preview = await world.merge(KEPT, REMOVED)
+    done = await world.merge(KEPT, REMOVED, confirm=preview.confirm)
+    assert numbers(preview) == numbers(done) == (2, 1, 0, 1)
+    assert len([one for one in world.graph.tables.facts.values() if one.relation == "HOSTED_ON"]) == 3
 
 
 async def test_what_was_told_since_stays_with_the_entity_that_was_kept() -> None:
@@ -436,7 +463,10 @@ async def test_a_merge_and_its_undoing_leave_others_a_while_after_each_write_but
     await world.unmerge(removed)
     facts = [{"source": REMOVED, "relation": "USES", "target": f"part {number}"} for number in range(10)]
     await world.tell(f"{REMOVED} has parts.", *facts)
-    await world.merged(KEPT, REMOVED)
+    preview = await world.merge(KEPT, REMOVED)
+    assert len(world.rests) == 3, "a preview reads as much, and rests after each page that may not be the last"
+    world.rests.clear()
+    await world.merge(KEPT, REMOVED, confirm=preview.confirm)
     merges = [row for row in world.journal.table.values() if row.intent.kind is WriteKind.MERGE]
     rests = len(merges) - 2  # of the merge before, and the last of this one
     assert len(world.rests) == rests == 2
