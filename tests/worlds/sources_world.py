@@ -12,7 +12,7 @@ from graphiti_pkm.capabilities.sources.reading import DocumentReading
 from graphiti_pkm.capabilities.sources.requests import AddEvidence, GetEntitySources
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import LOCAL, Caller
-from graphiti_pkm.core.model.records import WriteIntent, WriteKind
+from graphiti_pkm.core.model.records import Fact, WriteIntent, WriteKind
 from graphiti_pkm.storage.commit import Committer
 
 
@@ -57,6 +57,10 @@ class SourcesWorld(CurationWorld):
         sections = await self.graph.documents.sections(document.uuid, group, 9_999)
         episodes = self.graph.tables.episodes
         return document.front + "".join(episodes[one.episode_uuid].content for one in sections)
+
+    def fact_of(self, known: Fact) -> Fact:
+        """A fact as it is now."""
+        return self.graph.tables.facts[known.uuid]
 
     @property
     def ingested(self) -> list[WriteIntent]:

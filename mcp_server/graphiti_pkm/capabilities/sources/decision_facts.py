@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from graphiti_pkm.capabilities.sources.decisions import DecisionRecord, Link, Said, relation_of_end
-from graphiti_pkm.core.facts.statuses import HAS_STATUS
+from graphiti_pkm.core.facts.statuses import HAS_STATUS, word_of
 from graphiti_pkm.core.identity.name_parts import PERSON, reads_as_person
 from graphiti_pkm.core.model.records import Fact, FactKind
 from graphiti_pkm.core.model.requests import EntityInput, FactInput
@@ -60,7 +60,7 @@ class Telling:
 
 @dataclass(frozen=True)
 class Undated:
-    """Facts without a start that the date of this record dates."""
+    """Facts without a start that the day of this record dates."""
 
     links: Sequence[Fact] = ()
     """What it supersedes or amends, by what the others say."""
@@ -115,7 +115,6 @@ def _lasting(record: DecisionRecord, name: str, others: Callable[[Link], Other |
         if other is None or other.name == name:
             continue
         source, target = (other.name, name) if link.is_passive else (name, other.name)
-        own_day = record.day.text if record.day else None
         is_meant = link.relation == "SUPERSEDES" and not link.is_passive and not record.is_in_force
         told.append(
             Statement(
@@ -125,7 +124,7 @@ def _lasting(record: DecisionRecord, name: str, others: Callable[[Link], Other |
                     target=target,
                     fact=f"{source} {_WORDS[link.relation]} {target}",
                     kind="plan" if is_meant else "state",
-                    valid_at=link.said.day or (other.day if link.is_passive else own_day),
+                    valid_at=link.said.day or (other.day if link.is_passive else record.since_day),
                 ),
                 link.said,
             )
@@ -189,20 +188,22 @@ def _day_of(name: str, day: str) -> FactInput:
 
 
 def _dated(record: DecisionRecord, undated: Undated) -> list[Statement]:
-    if record.day is None or not record.is_in_force:
+    said, day = record.since, record.since_day
+    if said is None or day is None or not record.is_in_force:
         return []
-    day = record.day
     facts = [
-        FactInput(
-            source=one.source_name, relation=one.relation, target=one.target_name, fact=one.text, valid_at=day.text
-        )
+        FactInput(source=one.source_name, relation=one.relation, target=one.target_name, fact=one.text, valid_at=day)
         for one in undated.links
     ]
-    facts += [
-        FactInput(source=one.source_name, relation=HAS_STATUS, value=one.value, fact=one.text, valid_at=day.text)
-        for one in undated.statuses
-    ]
-    return [Statement(fact, day) for fact in facts]
+    facts += [dated_status(one, day) for one in undated.statuses]
+    return [Statement(fact, said) for fact in facts]
+
+
+def dated_status(status: Fact, day: str) -> FactInput:
+    """A known status with the day on which it began."""
+    return FactInput(
+        source=status.source_name, relation=HAS_STATUS, value=word_of(status), fact=status.text, valid_at=day
+    )
 
 
 def _ended(statement: Statement, now: str) -> Statement:

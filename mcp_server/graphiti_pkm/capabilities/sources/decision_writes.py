@@ -16,10 +16,18 @@ from graphiti_pkm.capabilities.sources.decision_facts import (
     Statement,
     Telling,
     Undated,
+    dated_status,
     others_of,
     tell,
 )
-from graphiti_pkm.capabilities.sources.decisions import DecisionRecord, Said, number_of, relation_of_end
+from graphiti_pkm.capabilities.sources.decisions import (
+    DecisionRecord,
+    Said,
+    day_in,
+    is_begun,
+    number_of,
+    relation_of_end,
+)
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.parsed_facts import ParsedRequest, read_request
 from graphiti_pkm.core.facts.rules import is_current
@@ -187,7 +195,7 @@ class DecisionWrites:
             if one.said and one.fact.relation == _PART and one.fact.source == told.name and day and target:
                 held = await self._held(group, [target])
                 statements += [
-                    Statement(_with_day(status, day), one.said)
+                    Statement(dated_status(status, day), one.said)
                     for name in held.values()
                     for status in await self._undated_statuses(group, name.entity_uuid, _PART)
                 ]
@@ -278,7 +286,9 @@ class DecisionWrites:
         words = [word_of(one) for one in statuses if is_current(one, now)]
         if any(class_of_status(word) == OPEN or same_meaning(word, "rejected") for word in words):
             return None
-        return next((one.value for one in dates if is_current(one, now)), None)
+        days = [day_in(one.quote) for one in statuses if not one.voided and is_begun(word_of(one))]
+        dated = (one.value for one in dates if is_current(one, now))
+        return next(dated, None) or min(filter(None, days), default=None)
 
     async def _undated(self, group: str, uuid: str) -> Undated:
         now = self._context.now()
@@ -318,13 +328,19 @@ class DecisionWrites:
         )
         own = plan.intent(parsed, mentions, jobs, new_uuid)
         said: dict[str, Said] = {}
+        undated: set[str] = set()
         for fact, result in zip(parsed.facts, plan.facts.results, strict=False):
             number = fact.number if fact.follows is None else fact.follows
-            words = telling.statements[number].said if number < len(telling.statements) else None
-            if words is not None:
-                said.setdefault(result.uuid, words)
+            one = telling.statements[number] if number < len(telling.statements) else None
+            if one is None or one.said is None:
+                continue
+            said.setdefault(result.uuid, one.said)
+            if one.fact.valid_at is None and one.fact.relation == HAS_STATUS and relation_of_end(str(one.fact.value)):
+                undated.add(result.uuid)
         decision = next(one.entity.uuid for one in plan.resolved)
-        return _placed(intent, own, said, sections, text, decision), plan.vectors
+        placed = _placed(intent, own, said, sections, text, decision)
+        facts = tuple(_without_start(one) if one.uuid in undated else one for one in placed.facts)
+        return placed.model_copy(update={"facts": facts}), plan.vectors
 
 
 def _place_of(decision: str, prefix: str) -> str:
@@ -333,10 +349,11 @@ def _place_of(decision: str, prefix: str) -> str:
     return before if mark and (not before or before.endswith("/")) else prefix
 
 
-def _with_day(status: Fact, day: str) -> FactInput:
-    return FactInput(
-        source=status.source_name, relation=HAS_STATUS, value=word_of(status), fact=status.text, valid_at=day
-    )
+def _without_start(status: Fact) -> Fact:
+    """That something superseded a decision, where no record tells the day: known from now on, and begun before."""
+    if status.valid_at is None:
+        return status
+    return status.model_copy(update={"valid_at": None, "reference_time": status.valid_at})
 
 
 def _parsed(telling: Telling, person: str, now: datetime, settings: Settings) -> ParsedRequest:

@@ -111,6 +111,17 @@ class DecisionRecord:
         return self.statuses[-1]
 
     @property
+    def since(self) -> Said | None:
+        """What says from which day on it is in force: its date, else the day that stands beside its status."""
+        return self.day or next((one for one in self.statuses if one.day and is_begun(one.text)), None)
+
+    @property
+    def since_day(self) -> str | None:
+        """That day."""
+        since = self.since
+        return None if since is None else since.day or since.text
+
+    @property
     def stated(self) -> list[Said]:
         """All that it states, in no order."""
         links = [one.said for one in self.links]
@@ -136,6 +147,17 @@ class DecisionRecord:
 class _Section:
     heading: str
     blocks: list[Block] = field(default_factory=list)
+
+
+def is_begun(status: str) -> bool:
+    """Whether a decision of this status is, or was, in force from the day on that stands beside it."""
+    return class_of_status(status) in {"active", "done"}
+
+
+def day_in(words: str | None) -> str | None:
+    """The ISO date that stands in words of a record."""
+    found = _DAY.search(words or "")
+    return found[0] if found and _is_day(found[0]) else None
 
 
 def relation_of_end(status: str) -> Relation | None:
