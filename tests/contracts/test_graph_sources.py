@@ -112,6 +112,34 @@ async def test_the_part_with_the_quote_comes_first_and_once(
     assert (first.episode_uuid, first.holds_quote, first.start) == (bare.uuid, True, None)
 
 
+@pytest.mark.parametrize("line_break", ["\n", "\r\n", "\r"])
+async def test_a_heading_is_behind_no_fact_unless_it_is_the_quote(graph: Graph, line_break: str) -> None:
+    """Nor is a part of one; an episode of nothing else cannot be compared."""
+    lines = ["🎈 # 1 is no heading.", "# 9. Use it 🎈", "", " ## Status", "", "Accepted.", "#nor is this"]
+    text = line_break.join(lines)
+    sarah, tom = an_entity("Sarah"), an_entity("Tom")
+    told, bare = an_episode(text, valid_at=at(2025, 2)), an_episode("# Title", valid_at=at(2025))
+    said = ["🎈 # 1 is no heading.", "# 9.", "Use it 🎈", "## Status", "Accepted.", "#nor is this"]
+    starts = [text.index(one) for one in said]
+    passages = [a_passage(told, start, start + len(one)) for start, one in zip(starts, said, strict=True)]
+    passages.append(a_passage(bare))
+    fact = a_fact(sarah, tom, episodes=(told.uuid, bare.uuid))
+    cosines = (0.6, 0.9, 0.9, 0.9, 0.8, 0.7, 0.9)
+    vectors = {passage.uuid: leaning(cosine) for passage, cosine in zip(passages, cosines, strict=True)}
+    write = a_write(sarah, tom, told, bare, fact, *passages)
+    await graph.writer.apply(write, {**vectors, fact.uuid: leaning(1.0)})
+    walks = graph.part(WALKS_PART)
+    page = await walks.fact_sources(fact, GROUPS, "quote", WIDE)
+    found = [text[slice(one.start, one.end)] for one in page.sources if one.start is not None]
+    assert found == ["Accepted.", "#nor is this", "🎈 # 1 is no heading."]
+    assert (page.sources[-1].episode_uuid, page.sources[-1].cosine, page.total, page.held) == (bare.uuid, None, 4, 4)
+    whole = await walks.fact_sources(fact, GROUPS, "episode", WIDE)
+    assert whole.sources[0].cosine == pytest.approx(0.8, abs=1e-5)
+    quoting = {"quote_episode_uuid": told.uuid, "quote_start": starts[3], "quote_end": starts[3] + 9}
+    page = await walks.fact_sources(fact.model_copy(update=quoting), GROUPS, "quote", WIDE)
+    assert (text[slice(page.sources[0].start, page.sources[0].end)], page.total) == ("## Status", 5)
+
+
 async def test_without_the_vector_of_the_fact_each_episode_is_one_part_newest_first(graph: Graph) -> None:
     fact, *episodes = await given(graph, is_embedded=False)
     page = await graph.part(WALKS_PART).fact_sources(fact, GROUPS, "quote", WIDE)

@@ -9,6 +9,7 @@ from tests.fakes.search import cosine
 from tests.fakes.tables import Key, Tables, connection_key, connection_order, falling, iso
 
 from graphiti_pkm.core.facts.observations import is_observation
+from graphiti_pkm.core.model.passages import is_heading
 from graphiti_pkm.core.model.queries import FactFilter, Window
 from graphiti_pkm.core.model.records import Episode, Fact, Passage
 from graphiti_pkm.core.model.walks import FactSource, Neighbourhood, SourceMode, SourcePage
@@ -102,7 +103,9 @@ def _parts(db: Tables, fact: Fact, episode: Episode, mode: SourceMode) -> Iterat
     compared = [
         passage
         for passage in db.passages.values()
-        if passage.episode_uuid == episode.uuid and {passage.uuid, fact.uuid} <= db.vectors.keys()
+        if passage.episode_uuid == episode.uuid
+        and {passage.uuid, fact.uuid} <= db.vectors.keys()
+        and (_holds_quote(fact, passage) or not is_heading(episode.content, passage.start))
     ]
     if not compared:
         yield _part(db, fact, episode, [])

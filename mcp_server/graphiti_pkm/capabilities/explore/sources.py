@@ -15,7 +15,7 @@ from graphiti_pkm.core.model.answers import DocumentPart, FactSourcesResponse, S
 from graphiti_pkm.core.model.date_phrases import words_at
 from graphiti_pkm.core.model.document_records import Placed
 from graphiti_pkm.core.model.names import search_terms
-from graphiti_pkm.core.model.passages import MOST_PASSAGES, Span, split_passages
+from graphiti_pkm.core.model.passages import MOST_PASSAGES, Span, is_heading, split_passages
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Episode, Fact, Passage
 from graphiti_pkm.core.model.redaction import FORGOTTEN
@@ -231,7 +231,7 @@ def _place(fact: Fact, part: FactSource, content: str, mode: SourceMode, terms: 
     elif part.start is not None and part.end is not None and part.best is not None:
         sentence = (part.best, part.end) if mode != "quote" else (part.start, part.end)
     else:
-        sentence = matching_sentence(content, None, terms) or _first(content)
+        sentence = _beneath(content, matching_sentence(content, None, terms) or _first(content))
     if mode == "quote":
         return _Place(min(sentence[0], length), min(sentence[1], length), sentence[0])
     if mode == "episode":
@@ -252,6 +252,15 @@ def _paragraph(content: str, at: int) -> _Place:
 def _first(content: str) -> tuple[int, int]:
     first: Span | None = next(iter(split_passages(content[: _CHARS * 2])), None)
     return (first.start, first.end) if first else (0, len(content))
+
+
+def _beneath(content: str, sentence: tuple[int, int]) -> tuple[int, int]:
+    """What is said under a heading, if the sentence is one and anything is."""
+    if not is_heading(content, sentence[0]):
+        return sentence
+    after = sentence[1]
+    said = ((after + one.start, after + one.end) for one in split_passages(content[after : after + _CHARS * 2]))
+    return next((one for one in said if not is_heading(content, one[0])), sentence)
 
 
 def _window(place: _Place, content: str) -> tuple[int, int]:

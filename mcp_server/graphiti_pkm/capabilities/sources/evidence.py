@@ -13,11 +13,11 @@ from graphiti_pkm.capabilities.sources.requests import AddEvidence, ContextMode,
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
-from graphiti_pkm.core.model.document_records import Document, Instance, Placed, Section
+from graphiti_pkm.core.model.document_records import SECTION_SOURCE, Document, Instance, Placed, Section
 from graphiti_pkm.core.model.documents import InstanceRow
-from graphiti_pkm.core.model.passages import MOST_PASSAGES
+from graphiti_pkm.core.model.passages import MOST_PASSAGES, is_heading
 from graphiti_pkm.core.model.queries import Window
-from graphiti_pkm.core.model.records import Passage, WriteIntent, WriteKind
+from graphiti_pkm.core.model.records import Episode, Passage, WriteIntent, WriteKind
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.core.model.request_checks import check_text
 from graphiti_pkm.core.reading.paging import EVIDENCE, budget, fit
@@ -46,7 +46,7 @@ class _Found(NamedTuple):
     section: Section
     own: list[Passage]
     """Of the paragraph."""
-    content: str
+    episode: Episode
     """Of the section."""
     place: tuple[int, int]
 
@@ -54,6 +54,10 @@ class _Found(NamedTuple):
     def paragraph(self) -> int:
         """Its number in the document."""
         return self.section.paragraph + self.own[0].paragraph
+
+    @property
+    def is_heading(self) -> bool:
+        return all(is_heading(self.episode.content, at) for at in (self.place[0], self.place[1] - 1))
 
 
 class Evidence(Reader):
@@ -70,7 +74,7 @@ class Evidence(Reader):
         anchor = await self._anchor(caller, request.entity_uuid, None)
         async with self._committer.changing(anchor) as entity:
             group = entity.group_id
-            document, (section, own, content, place) = await self._find(request, group)
+            document, (section, own, episode, place) = await self._find(request, group)
             around = (own[0].start, own[-1].end)
             held = [one for one in own if one.start < place[1] and place[0] < one.end]
             new = _instance(entity.uuid, document, held, place)
@@ -92,7 +96,7 @@ class Evidence(Reader):
                 )
         placed = Placed(document=document, is_present=True, paragraph=section.paragraph, start=section.start)
         row = InstanceRow(instance=instance, placed=placed, first=held[0], last=held[-1], around=around)
-        view = _view(row, content, "paragraph")
+        view = _view(row, episode, "paragraph")
         name = clipped(entity.name, _NAME)
         return EvidenceResponse(
             message=f"{'Evidence' if kept is None else 'Nothing was added, since this quote was already evidence'} of "
@@ -128,10 +132,10 @@ class Evidence(Reader):
             before = [one for one in sections if one.paragraph <= wanted]
             own = [one async for one in self._places(before[-1:], group, request.quote)]
             if found := next((one for one in own if one.paragraph == wanted), None):
-                return document, found
-        places = list[_Found]()
+                return document, _no_heading(found)
+        places, headings = list[_Found](), list[_Found]()
         async for place in self._places(sections, group, request.quote):
-            places.append(place)
+            (headings if place.is_heading else places).append(place)
             if len(places) > _LISTED:
                 break
         if wanted is None and len(places) == 1:
@@ -139,6 +143,8 @@ class Evidence(Reader):
         numbers = ", ".join(str(one.paragraph) for one in places[:_LISTED])
         more = " and more" if len(places) > _LISTED else ""
         where = f"paragraph{'s' if len(places) > 1 else ''} {numbers}{more}"
+        if not places and headings:
+            _no_heading(headings[0])
         if not places:
             raise InvalidInput(
                 f"The quote is not in {request.document!a} word for word; only white space may differ, and a quote "
@@ -155,17 +161,17 @@ class Evidence(Reader):
         for start in range(0, len(sections), _AT_ONCE):
             some = sections[start : start + _AT_ONCE]
             episodes = await self._graph.records.get_episodes([one.episode_uuid for one in some], [group])
-            contents = {one.uuid: one.content for one in episodes}
-            said = [(section, contents.get(section.episode_uuid, "")) for section in some]
-            for section, content in await in_thread(_with_words, said, quote):
+            by_uuid = {one.uuid: one for one in episodes}
+            said = [(section, by_uuid[section.episode_uuid]) for section in some if section.episode_uuid in by_uuid]
+            for section, episode in await in_thread(_with_words, said, quote):
                 passages = await self._graph.episodes.passages(
                     section.episode_uuid, without_vector=False, limit=MOST_PASSAGES
                 )
                 for _, of_paragraph in groupby(passages, key=lambda one: one.paragraph):
                     own = list(of_paragraph)
-                    place = await in_thread(located, content, (own[0].start, own[-1].end), quote)
+                    place = await in_thread(located, episode.content, (own[0].start, own[-1].end), quote)
                     if place is not None:
-                        yield _Found(section, own, content, place)
+                        yield _Found(section, own, episode, place)
 
     async def get_entity_sources(self, caller: Caller, request: GetEntitySources) -> EntitySourcesResponse:
         """The newest document first, then by place in it.
@@ -182,9 +188,9 @@ class Evidence(Reader):
             anchor.uuid, groups, Window(limit=request.limit + 1, after=start.after), start.recorded_until
         )
         rows = page.rows[: request.limit]
-        contents = await self._contents(rows, groups)
+        episodes = await self._episodes(rows, groups)
         views = await in_thread(
-            lambda: [_view(row, contents.get(row.instance.episode_uuid, ""), request.mode) for row in rows]
+            lambda: [_view(row, episodes.get(row.instance.episode_uuid), request.mode) for row in rows]
         )
         kept = fit(item_sizes(views, groups), budget((EVIDENCE, request.limit)))
         more = kept < len(page.rows)
@@ -201,14 +207,24 @@ class Evidence(Reader):
             sources=views[:kept],
         )
 
-    async def _contents(self, rows: Sequence[InstanceRow], groups: Sequence[str]) -> Mapping[str, str]:
+    async def _episodes(self, rows: Sequence[InstanceRow], groups: Sequence[str]) -> Mapping[str, Episode]:
         uuids = list(dict.fromkeys(row.instance.episode_uuid for row in rows))
-        return {one.uuid: one.content for one in await self._graph.records.get_episodes(uuids, groups)}
+        return {one.uuid: one for one in await self._graph.records.get_episodes(uuids, groups)}
 
 
-def _with_words(sections: Sequence[tuple[Section, str]], quote: str) -> list[tuple[Section, str]]:
+def _no_heading(found: _Found) -> _Found:
+    """Raises InvalidInput for a heading."""
+    if found.is_heading:
+        raise InvalidInput(
+            f"The quote is the heading in paragraph {found.paragraph}, and a heading alone is no evidence. Nothing was "
+            "stored. Quote what is said beneath it."
+        )
+    return found
+
+
+def _with_words(sections: Sequence[tuple[Section, Episode]], quote: str) -> list[tuple[Section, Episode]]:
     """Those sections that hold the words of a quote, be it over several paragraphs."""
-    return [(section, text) for section, text in sections if located(text, (0, len(text)), quote) is not None]
+    return [one for one in sections if located(one[1].content, (0, len(one[1].content)), quote) is not None]
 
 
 def located(content: str, around: tuple[int, int], quote: str) -> tuple[int, int] | None:
@@ -266,7 +282,9 @@ def _place(quote: Instance) -> tuple[object, ...]:
     return quote.passages, quote.first, quote.last
 
 
-def _view(row: InstanceRow, content: str, mode: ContextMode) -> EvidenceView:
+def _view(row: InstanceRow, episode: Episode | None, mode: ContextMode) -> EvidenceView:
+    """``episode``: None if it was deleted meanwhile."""
+    content = episode.content if episode else ""
     placed, document = row.placed, row.placed.document
     start, end = row.first.start + row.instance.first, row.last.start + row.instance.last
     paragraph = placed.paragraph + row.first.paragraph
@@ -281,6 +299,7 @@ def _view(row: InstanceRow, content: str, mode: ContextMode) -> EvidenceView:
         version=document.version,
         superseded=None if placed.is_present else True,
         path=document.path,
+        section=clipped(_headings(episode), _NAME) or None if episode else None,
         paragraph=paragraph,
         sentence=row.first.sentence,
         start=placed.start + start,
@@ -292,6 +311,11 @@ def _view(row: InstanceRow, content: str, mode: ContextMode) -> EvidenceView:
         redacted=True if FORGOTTEN in content else None,
         episode_uuid=row.instance.episode_uuid,
     )
+
+
+def _headings(episode: Episode) -> str:
+    """Those that lead to a section: its title without the name of the document."""
+    return episode.name.removeprefix(episode.source_description.removeprefix(SECTION_SOURCE)).removeprefix(": ")
 
 
 def _window(around: tuple[int, int], quote: tuple[int, int]) -> tuple[int, int]:

@@ -16,6 +16,8 @@ class EvidenceView(Answer):
     superseded: bool | None = None
     """True: the present version of the document has no such section."""
     path: str
+    section: str | None = None
+    """The headings above it."""
     paragraph: int
     """From 1; a heading, list or table counts as one."""
     sentence: int

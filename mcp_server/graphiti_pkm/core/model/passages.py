@@ -39,6 +39,10 @@ _LONGEST_WORD = 40
 _CLAUSE_ENDS = (re.compile(r"[;:；：—–]\s*"), re.compile(r"[,，、]\s*"), re.compile(r"\s+"))
 
 
+HEADING = r"[ \t]*#{1,6}[ \t]"
+"""With which a line of Markdown begins that is a heading."""
+_HEADING_LINE = re.compile(HEADING)
+
 _NEVER_ENDS = words_of(
     """mr mrs ms dr prof st rev hon gen col capt lt sgt maj cmdr messrs mme mlle mgr fr sr sra no nr nos vs cf fig figs
     sec ch vol ed eds pp ca approx resp incl excl dept univ bzw ggf evtl vgl abs hr hrn fam e.g i.e z.b d.h u.a p.ex
@@ -62,6 +66,12 @@ class Span(Record):
 def without_left_out(text: str, fill: str = " ") -> str:
     """The text with ``fill`` in place of each mark ``[left out]``, as long as before."""
     return _LEFT_OUT.sub(lambda mark: fill * len(mark.group()), text) if "[" in text else text
+
+
+def is_heading(text: str, start: int) -> bool:
+    """Whether what begins there is a heading or a part of one, which says where something stands and nothing itself."""
+    line = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
+    return _HEADING_LINE.match(text, line) is not None
 
 
 def split_passages(text: str) -> list[Span]:

@@ -119,6 +119,26 @@ async def test_without_vectors_words_choose_one_part_an_episode(
     assert "by words alone" in answer.scope.note
 
 
+@pytest.mark.parametrize("is_embedded", [True, False])
+async def test_a_heading_is_no_source_but_what_is_said_beneath_it(is_embedded: bool) -> None:
+    world = World()
+    note = an_episode("# Sarah moved to Berlin\n\n## News\n\nShe lives there now, with Tom.\n", name="May")
+    fact = a_fact(SARAH, BERLIN, "MOVED_TO", text="Sarah moved to Berlin", episodes=(note.uuid,))
+    write = a_write(SARAH, BERLIN, note, fact, *passages(note))
+    if is_embedded:
+        await world.given(write)
+    else:
+        await world.graph.writer.apply(write, {})
+    asked = GetFactSources(fact_uuid=fact.uuid)
+    answer = await world.sources.get_fact_sources(world.caller, asked)
+    assert [one.text for one in answer.sources] == ["She lives there now, with Tom."]
+    alone = an_episode("# Sarah moved to Berlin\n")
+    other = a_fact(SARAH, BERLIN, "LIKES", text="Sarah likes Berlin", episodes=(alone.uuid,))
+    await world.given(a_write(alone, other, *passages(alone)))
+    answer = await world.sources.get_fact_sources(world.caller, GetFactSources(fact_uuid=other.uuid))
+    assert [one.text for one in answer.sources] == ["# Sarah moved to Berlin"], "there is nothing else"
+
+
 async def test_without_a_quote_the_nearest_sentence_comes_first() -> None:
     nothing = dict.fromkeys(("quote", "quote_start", "quote_end", "quote_episode_uuid"))
     story = await Story(World(), **nothing).given()

@@ -97,6 +97,23 @@ async def test_without_a_paragraph_the_only_one_with_the_words_is_taken_and_of_s
     assert (await world.add("Tom", "The same.", 12)).paragraph == 12
 
 
+async def test_a_heading_is_no_evidence_but_says_where_a_quote_stands(tmp_path: Path) -> None:
+    world = SourcesWorld(tmp_path)
+    await world.make("Tom")
+    text = "# Use one store\n\nWe use one store.\n\n## Status\n\nAccepted: Status final.\n\n# End\n\nX.\n"
+    await world.ingest(guide=text)
+    for paragraph in (3, None):
+        with pytest.raises(InvalidInput, match=r"the heading in paragraph [35], and a heading alone is no evidence"):
+            await world.add("Tom", "# End" if paragraph is None else "## Status", paragraph)
+    assert (await world.sources("Tom")).total == 0
+    assert (await world.add("Tom", "Status")).paragraph == 4, "of two places the heading does not count"
+    assert (await world.add("Tom", "use one store")).section == "Use one store"
+    found = {one.quote: one.section for one in (await world.sources("Tom")).sources}
+    assert found == {"use one store": "Use one store", "Status": "Use one store > Status"}
+    await world.ingest(plain="Only words.\n")
+    assert (await world.add("Tom", "Only words.", document="plain")).section is None
+
+
 async def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
     world = await begun(tmp_path)
     with pytest.raises(NotFound, match="no document 'other'"):
@@ -197,10 +214,10 @@ async def test_of_a_long_section_the_part_around_the_quote_is_shown(tmp_path: Pa
 
 async def test_pages_go_on_where_the_last_ended_and_leave_out_what_came_meanwhile(tmp_path: Path) -> None:
     world = await begun(tmp_path)
-    for quote, paragraph in (("Tom owns it.", 5), ("It is small.", 2), ("Guide", 1)):
+    for quote, paragraph in (("Tom owns it.", 5), ("It is small.", 2), ("Quoted words", 3)):
         await world.add("Tom", quote, paragraph)
     page = await world.sources("Tom", limit=2)
-    assert [one.paragraph for one in page.sources] == [1, 2]
+    assert [one.paragraph for one in page.sources] == [2, 3]
     assert (page.total, page.truncated) == (3, True)
     await world.add("Tom", "One file.", 5)
     rest = await world.sources("Tom", limit=2, cursor=page.next_cursor)

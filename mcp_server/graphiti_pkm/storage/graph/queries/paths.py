@@ -6,6 +6,7 @@ that lies behind a hub.
 
 from collections.abc import Sequence
 
+from graphiti_pkm.core.model.passages import HEADING
 from graphiti_pkm.core.model.queries import FactFilter, Window
 from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.core.model.walks import SourceMode
@@ -37,6 +38,13 @@ NEAR = 2
 tell a fact have 0.3 to 0.9, others of the same note -0.05 to 0.2; only the fact's own words tell what is near."""
 
 _KEYS = "first, score, va, id, place"
+_HOLDS_QUOTE = "(e.uuid = $quoted AND p.start < $quote_end AND p.end > $quote_start)"
+_HEADINGS = """CASE WHEN NOT coalesce(e.content, '') CONTAINS '#' THEN [] ELSE
+        reduce(seen = {at: 0, found: []}, line IN split(replace(e.content, '\\r', '\\n'), '\\n') | {
+          at: seen.at + size(line) + 1,
+          found: CASE WHEN line =~ $heading THEN seen.found + [[seen.at, seen.at + size(line)]] ELSE seen.found END
+        }).found END"""
+"""Where its headings stand, as ``[start, end)``: they are behind no fact."""
 
 
 def fact_sources(fact: Fact, group_ids: Sequence[str], mode: SourceMode, window: Window) -> tuple[Query, Query]:
@@ -44,11 +52,12 @@ def fact_sources(fact: Fact, group_ids: Sequence[str], mode: SourceMode, window:
     parts = f"""MATCH ()-[f:RELATES_TO {{uuid: $fact}}]->()
       WITH f.fact_embedding AS v, coalesce(f.episodes, []) AS uuids UNWIND uuids AS u
       MATCH (e:Episodic {{uuid: u}}) WHERE coalesce(e.group_id, '') IN $groups
+      WITH v, e, {_HEADINGS} AS headings
       OPTIONAL MATCH (p:Passage {{episode_uuid: e.uuid}}) WHERE v IS NOT NULL AND p.embedding IS NOT NULL
+        AND ({_HOLDS_QUOTE} OR none(h IN headings WHERE h[0] <= p.start AND p.start < h[1]))
       WITH e, p, CASE WHEN p IS NULL THEN {NOT_COMPARED}
           ELSE toInteger(round(({cosine("p.embedding", "v")}) * {COSINE_UNITS})) END AS s,
-        CASE WHEN e.uuid <> $quoted THEN 0 WHEN p IS NULL THEN 1
-          WHEN p.start < $quote_end AND p.end > $quote_start THEN 1 ELSE 0 END AS q
+        CASE WHEN p IS NULL AND e.uuid = $quoted THEN 1 WHEN {_HOLDS_QUOTE} THEN 1 ELSE 0 END AS q
       ORDER BY q DESC, s DESC, p.start
       WITH e.uuid AS id, coalesce(e.valid_at, e.created_at, $dawn) AS va, {_UNIT[mode]} AS unit, max(q) AS first,
         max(s) AS score, min(p.start) AS start, max(p.end) AS end, head(collect(p.start)) AS best
@@ -64,6 +73,7 @@ def fact_sources(fact: Fact, group_ids: Sequence[str], mode: SourceMode, window:
         "quoted": fact.quote_episode_uuid or "",
         "quote_start": fact.quote_start or 0,
         "quote_end": fact.quote_end or 0,
+        "heading": f"(?s){HEADING}.*",
     }
     after = ""
     if window.after is not None:

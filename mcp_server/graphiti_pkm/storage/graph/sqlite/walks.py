@@ -6,6 +6,7 @@ from collections.abc import Container, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from graphiti_pkm.core.model.passages import is_heading
 from graphiti_pkm.core.model.queries import FactFilter, Window
 from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.core.model.walks import FactSource, Neighbourhood, SourceMode, SourcePage
@@ -27,16 +28,16 @@ _Key = tuple[int, int, int, str, int]
 def fact_sources(
     db: sqlite3.Connection, fact: Fact, group_ids: Sequence[str], mode: SourceMode, window: Window
 ) -> SourcePage:
-    """A page of parts of the supporting episodes: the one with the quote, then the nearest in meaning."""
+    """A page of parts of the supporting episodes: the one with the quote, then the nearest in meaning; no headings."""
     supporting = db.execute(
-        """SELECT DISTINCT e.uuid, e.valid_at FROM fact_episode x JOIN episode e ON e.uuid = x.episode_uuid
+        """SELECT DISTINCT e.uuid, e.valid_at, e.content FROM fact_episode x JOIN episode e ON e.uuid = x.episode_uuid
         WHERE x.fact_uuid = ? AND e.group_id IN (SELECT value FROM json_each(?))""",
         (fact.uuid, as_list(group_ids)),
     ).fetchall()
     own = vectors.of_records(db, [fact.uuid]).get(fact.uuid)
     parts: dict[_Key, FactSource] = {}
     for episode in supporting:
-        compared = [] if own is None else _compared(db, fact, episode["uuid"], own)
+        compared = [] if own is None else _compared(db, fact, episode, own)
         units: dict[int, list[_Passage]] = defaultdict(list)
         for passage in compared:
             sentence = -1 if passage.holds_quote else passage.start
@@ -61,14 +62,14 @@ class _Passage:
         self.holds_quote = holds_quote
 
 
-def _compared(db: sqlite3.Connection, fact: Fact, episode_uuid: str, own: "np.ndarray") -> list[_Passage]:
+def _compared(db: sqlite3.Connection, fact: Fact, episode: Row, own: "np.ndarray") -> list[_Passage]:
     found = db.execute(
         """SELECT p.start, p."end", p.paragraph, v.data FROM passage p JOIN vector v ON v.uuid = p.uuid
         WHERE p.episode_uuid = ? ORDER BY p.start""",
-        (episode_uuid,),
+        (episode["uuid"],),
     )
-    is_quoted = fact.quote_episode_uuid == episode_uuid
-    return [
+    is_quoted = fact.quote_episode_uuid == episode["uuid"]
+    passages = [
         _Passage(
             row,
             round(float(unit_vector(row["data"]) @ own) * COSINE_UNITS),
@@ -76,6 +77,7 @@ def _compared(db: sqlite3.Connection, fact: Fact, episode_uuid: str, own: "np.nd
         )
         for row in found
     ]
+    return [one for one in passages if one.holds_quote or not is_heading(episode["content"], one.start)]
 
 
 def _part(fact: Fact, episode: Row, passages: Sequence[_Passage]) -> tuple[_Key, FactSource]:
