@@ -11,6 +11,7 @@ from tests.builders import a_fact, a_mention, a_passage, a_write, an_entity, an_
 from tests.corpus import DJANGO, load, weeks
 from tests.fakes import FakeEmbedder
 
+from graphiti_pkm.core.identity.ordered_uuids import ordered_uuids
 from graphiti_pkm.core.model.queries import EpisodeFilter, EpisodePage, TimelineSummary, Window
 from graphiti_pkm.core.model.records import Entity, Episode
 from graphiti_pkm.core.model.times import month_key
@@ -26,12 +27,18 @@ def wanted(**fields: Any) -> EpisodeFilter:
 
 
 async def all_pages(
-    read: Read, asked: EpisodeFilter, limit: int, newest: bool, between: Callable[[], Awaitable[None]] | None = None
+    read: Read,
+    asked: EpisodeFilter,
+    limit: int,
+    newest: bool,
+    between: Callable[[], Awaitable[None]] | None = None,
+    *,
+    backwards: bool = False,
 ) -> list[Episode]:
     found: list[Episode] = []
     after: tuple[str | int, ...] | None = None
     while True:
-        page = await read(asked, Window(limit=limit, after=after, newest=newest))
+        page = await read(asked, Window(limit=limit, after=after, newest=newest, backwards=backwards))
         assert len(page.keys) == len(page.episodes) <= limit
         found += page.episodes
         if len(page.episodes) < limit:
@@ -155,6 +162,27 @@ async def test_pages_go_on_among_episodes_of_one_instant(graph: Graph, newest: b
     assert sorted(one.uuid for one in paged) == sorted(one.uuid for one in episodes)
     recorded = [one.created_at for one in paged]
     assert recorded == sorted(recorded, reverse=newest)
+
+
+@pytest.mark.parametrize("limit", [2, 20])
+async def test_what_one_write_tells_of_one_time_is_listed_in_the_order_of_its_uuids(graph: Graph, limit: int) -> None:
+    """A list keeps it, whichever end of time it begins with; a window into the past is read backwards."""
+    sarah = an_entity("Sarah")
+    uuids = ordered_uuids(5)
+    sections = [an_episode(uuid=uuid, name=f"Part {place}") for place, uuid in enumerate(uuids, 1)]
+    await put_told(graph, sarah, *reversed(sections), an_episode(name="Before", valid_at=at(2000)))
+
+    async def timeline(asked: EpisodeFilter, window: Window) -> EpisodePage:
+        return await graph.episodes.timeline(sarah.uuid, asked, window)
+
+    parts = [one.name for one in sections]
+    for read in (timeline, graph.episodes.recent_episodes):
+        listed = await all_pages(read, wanted(), limit, newest=True)
+        assert [one.name for one in listed] == [*parts, "Before"]
+        listed = await all_pages(read, wanted(), limit, newest=False)
+        assert [one.name for one in listed] == ["Before", *parts]
+        listed = await all_pages(read, wanted(), limit, newest=True, backwards=True)
+        assert [one.name for one in listed] == [*reversed(parts), "Before"]
 
 
 async def test_an_episode_that_does_not_mention_the_entity_is_not_in_its_timeline(graph: Graph) -> None:

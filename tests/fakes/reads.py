@@ -11,6 +11,7 @@ from tests.fakes.part import FakePart
 from tests.fakes.tables import (
     Key,
     Tables,
+    backwards_episode_order,
     connection_key,
     connection_order,
     due_key,
@@ -480,7 +481,8 @@ def _fact_page(db: Tables, facts: list[Fact], wanted: FactFilter, window: Window
 
 def _episode_page(episodes: list[Episode], window: Window) -> EpisodePage:
     fitting = {episode_key(episode): episode for episode in episodes}
-    keys = _page(list(fitting), newest_episode_order if window.newest else _as_it_is, window)
+    newest = backwards_episode_order if window.backwards else newest_episode_order
+    keys = _page(list(fitting), newest if window.newest else _as_it_is, window)
     return EpisodePage(episodes=tuple(fitting[key] for key in keys), keys=tuple(keys), total=len(fitting))
 
 

@@ -398,5 +398,9 @@ def newest_episode_order(key: Key) -> tuple[object, ...]:
     return (falling(str(valid_at)), falling(str(created_at)), uuid)
 
 
+def backwards_episode_order(key: Key) -> tuple[object, ...]:
+    return tuple(falling(str(one)) for one in key)
+
+
 def newest_created(facts: Iterable[Fact]) -> list[Fact]:
     return sorted(facts, key=lambda fact: (falling(iso(fact.created_at)), fact.uuid))

@@ -97,7 +97,8 @@ class GraphitiExtractor:
         else:
             wanted = EpisodeFilter(group_ids=(group,), recorded_until=episode.created_at)
             after = (iso(episode.valid_at), iso(episode.created_at), episode.uuid)
-            page = await self._store.episodes.recent_episodes(wanted, Window(limit=_PREVIOUS_EPISODES, after=after))
+            window = Window(limit=_PREVIOUS_EPISODES, after=after, backwards=True)
+            page = await self._store.episodes.recent_episodes(wanted, window)
             latest = [one for one in page.episodes if one.source == episode.source]
         kept: list[Episode] = []
         left = _CONTEXT_CHARACTERS

@@ -53,7 +53,7 @@ class Timelines(Reader):
         newest = request.order == "newest_window"
         page, summary, linking, beside = await asyncio.gather(
             self._graph.episodes.timeline(
-                anchor.uuid, wanted, Window(limit=limit + 1, after=start.after, newest=newest)
+                anchor.uuid, wanted, Window(limit=limit + 1, after=start.after, newest=newest, backwards=True)
             ),
             self._graph.episodes.timeline_summary(anchor.uuid, wanted, self._context.settings.zone),
             self._linking(anchor),

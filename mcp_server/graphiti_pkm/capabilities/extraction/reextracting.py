@@ -90,13 +90,13 @@ class Reextracting:
         after = None
         while wanted:
             page = await self._graph.episodes.recent_episodes(
-                EpisodeFilter(group_ids=wanted, valid_after=start), Window(limit=_PAGE, after=after)
+                EpisodeFilter(group_ids=wanted, valid_after=start), Window(limit=_PAGE, after=after, newest=False)
             )
             chosen += map(_chosen, page.episodes)
             if len(page.episodes) < _PAGE:
                 break
             after = page.keys[-1]
-        return await self._without_queued(chosen[::-1])
+        return await self._without_queued(chosen)
 
     async def enqueue(self, choice: Choice) -> list[int]:
         """Queue them with the instructions of their add_memory; returns the numbers of the jobs."""

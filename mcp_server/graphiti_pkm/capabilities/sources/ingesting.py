@@ -19,6 +19,7 @@ from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.statuses import HAS_STATUS
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.known_names import KnownNames, NameBooks
+from graphiti_pkm.core.identity.ordered_uuids import ordered_uuids
 from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.document_records import SECTION_SOURCE, Document, Section
@@ -353,11 +354,12 @@ def _plan(
     """Pure but for uuids. ``shared`` loses what is used: an episode is one section of a document."""
     plan = _Plan(document, [], [], [], [], {})
     sections, episodes, passages, mentions = [], [], [], []
+    new_uuids = ordered_uuids(len(read.layout.parts))
     for place, part in enumerate(read.layout.parts):
         text = read.text_of(part)
         uuid = shared.pop(text, None)
         if uuid is None:
-            uuid = str(uuid4())
+            uuid = new_uuids[place]
             episodes.append(_episode(uuid, document, part, text, times[place]))
             own = [Passage(uuid=str(uuid4()), episode_uuid=uuid, **span.model_dump()) for span in part.spans]
             passages += own

@@ -11,6 +11,7 @@ from graphiti_pkm.capabilities.staging.counting import Counts, Found
 from graphiti_pkm.capabilities.staging.forgotten import Forgotten
 from graphiti_pkm.capabilities.staging.models import ApprovedEntity, Issue
 from graphiti_pkm.capabilities.staging.renaming import Renaming
+from graphiti_pkm.capabilities.staging.times import in_whole_writes, time_of
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.relation_kinds import has_single_target
 from graphiti_pkm.core.model.access import Caller
@@ -40,7 +41,7 @@ PAGE = 500
 _ROWS = 5
 """Few: one write of the journal may have thousands of records."""
 _EPISODES = 20
-"""Of one write: each may have thousands of passages."""
+"""Of one write, if they do not have one time: each may have thousands of passages."""
 _ALIASES = 100
 _MENTIONED = 10_000
 _PAIRS = 5_000
@@ -249,7 +250,7 @@ class Copying:
 
     async def copy_episodes(self, episodes: Sequence[Episode]) -> None:
         """Copy some with their passages, entries and mentions of what was copied."""
-        for some in _in_parts(episodes, _EPISODES):
+        for some in in_whole_writes(episodes, time_of, _EPISODES):
             uuids = [one.uuid for one in some]
             found = await self._here("episode", uuids)
             away = await self._leave_away([one for one in some if one.uuid not in found])
@@ -275,10 +276,6 @@ class Copying:
             missing = [pair for pair in pairs if pair not in there]
             if new or missing:
                 await self._write_episodes(new, missing)
-
-    def is_settled(self, episode: str) -> bool:
-        """Whether it was copied, found or left away in this run."""
-        return episode in self.episodes or episode in self.redacted or episode in self._away
 
     async def _leave_away(self, new: Sequence[Episode]) -> set[str]:
         """Those that are not here since they were forgotten, or that name what was."""
@@ -336,6 +333,8 @@ class Copying:
 
     async def _mentions(self, episodes: Sequence[str], wants: Callable[[str], bool]) -> list[tuple[str, str]]:
         """Which of the episodes mention which of the wanted entities there."""
+        if len(episodes) > _EPISODES:
+            return [pair for some in _in_parts(episodes, _EPISODES) for pair in await self._mentions(some, wants)]
         if not episodes:
             return []
         found, total = await self._graph.episodes.episode_entities(episodes, [self.source], Window(limit=_MENTIONED))
@@ -482,7 +481,7 @@ class Copying:
         after = None
         while True:
             page = await self._graph.episodes.timeline(
-                uuid, EpisodeFilter(group_ids=(self.source,)), Window(limit=PAGE, after=after)
+                uuid, EpisodeFilter(group_ids=(self.source,)), Window(limit=PAGE, after=after, newest=False)
             )
             yield list(page.episodes)
             if len(page.episodes) < PAGE:
@@ -490,16 +489,20 @@ class Copying:
             after = page.keys[-1]
 
     async def all_episodes(self) -> AsyncIterator[list[Episode]]:
-        """Pages of all episodes of the source."""
-        after = None
+        """Pages of all episodes of the source; those of one time are on one page."""
+        after, episodes = None, list[Episode]()
         while True:
             page = await self._graph.episodes.recent_episodes(
-                EpisodeFilter(group_ids=(self.source,)), Window(limit=PAGE, after=after)
+                EpisodeFilter(group_ids=(self.source,)), Window(limit=PAGE, after=after, newest=False)
             )
-            yield list(page.episodes)
+            episodes += page.episodes
             if len(page.episodes) < PAGE:
+                yield episodes
                 return
             after = page.keys[-1]
+            whole = [one for one in episodes if time_of(one) != time_of(episodes[-1])]
+            yield whole
+            episodes = episodes[len(whole) :]
 
     async def facts_of(self, uuid: str) -> AsyncIterator[list[Fact]]:
         """Pages of the facts of an entity of the source."""

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
 from uuid import uuid4
 
 from graphiti_pkm.capabilities.curation.ports import GraphCuration
@@ -21,6 +22,7 @@ from graphiti_pkm.capabilities.staging.models import (
     PromoteResponse,
 )
 from graphiti_pkm.capabilities.staging.requests import Promote
+from graphiti_pkm.capabilities.staging.times import in_whole_writes, time_of
 from graphiti_pkm.capabilities.staging.verifying import Verifying
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.history import change_of
@@ -292,13 +294,22 @@ class Migrating:
             async for page in copying.all_episodes():
                 await copying.copy_episodes(page)
             return
+        groups = [copying.source]
+        times: dict[str, tuple[datetime, datetime, str]] = {}
+        told: dict[str, None] = {}
         for uuid in named:
             async for page in copying.episodes_of(uuid):
-                await copying.copy_episodes([one for one in page if not copying.is_settled(one.uuid)])
+                times |= {one.uuid: (*time_of(one), one.uuid) for one in page}
             async for facts in copying.facts_of(uuid):
-                told = [one for fact in facts if _is_within(fact, copying) for one in fact.episodes]
-                missing = [one for one in dict.fromkeys(told) if not copying.is_settled(one)]
-                await copying.copy_episodes(await self._graph.records.get_episodes(missing, [copying.source]))
+                told |= dict.fromkeys(one for fact in facts if _is_within(fact, copying) for one in fact.episodes)
+        for some in _parts([one for one in told if one not in times]):
+            times |= {
+                one.uuid: (*time_of(one), one.uuid) for one in await self._graph.records.get_episodes(some, groups)
+            }
+        # Each write has a later time, so they come in the order that they have there, whichever entity brings them.
+        ordered = sorted(times, key=lambda uuid: times[uuid])
+        for some in in_whole_writes(ordered, lambda uuid: times[uuid][:2], PAGE):
+            await copying.copy_episodes(await self._graph.records.get_episodes(some, groups))
 
     @staticmethod
     async def _fact_pages(copying: Copying, chosen: Sequence[str] | None) -> AsyncIterator[list[Fact]]:

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Any
 from uuid import UUID, uuid5
 
+from graphiti_pkm.core.identity.ordered_uuids import uuid_of_copy
 from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.records import BECAUSE_OF, Vectors, WriteIntent
 
@@ -42,7 +43,7 @@ _AS_THEY_ARE = frozenset({"steering", "origin", "restores"})
 @lru_cache(maxsize=8_192)
 def _renamed(namespace: UUID, original: str) -> str:
     """One page of records is asked for several times, which would be a sixth of the time of a copy."""
-    return str(uuid5(namespace, original))
+    return uuid_of_copy(namespace, original)
 
 
 class Renaming:

@@ -22,6 +22,9 @@ class Window(Record):
     after: tuple[str | int, ...] | None = None
     """The sort key of the last row seen, as the page returned it; never an offset."""
     newest: bool = True
+    backwards: bool = False
+    """Of episodes, newest first: those of one time from the last to the first, too. Otherwise they keep their order, as
+    the sections of a document in a list."""
 
 
 class ReadingPoint(Record):

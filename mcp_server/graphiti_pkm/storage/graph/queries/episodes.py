@@ -28,22 +28,23 @@ def _episode_page(name: str, wanted: EpisodeFilter, window: Window, *, in_one: b
     """``in_one``: each row has the total too, so that the episodes of an entity are looked up once."""
     matched, values = _matching_episodes(wanted)
     sign, order = ("<", "va DESC, ca DESC") if window.newest else (">", "va, ca")
+    last, order = ("<", f"{order}, id DESC") if window.newest and window.backwards else (">", f"{order}, id")
     found, kept, total = matched, "e", ""
     if in_one:
         found = f"{matched} WITH collect(e) AS found UNWIND found AS e WITH e, size(found) AS total"
         kept, total = "e, total", "total, "
     after = ""
     if window.after is not None:
-        after = f"""WHERE va {sign} $c0 OR (va = $c0 AND (ca {sign} $c1 OR (ca = $c1 AND id > $c2)))
+        after = f"""WHERE va {sign} $c0 OR (va = $c0 AND (ca {sign} $c1 OR (ca = $c1 AND id {last} $c2)))
         WITH {kept}, va, ca, id"""
     keys = keys_after(window.after, (0, 1))
     return (
         Query(
             name,
             f"""{found} WITH {kept}, coalesce(e.valid_at, e.created_at) AS va, {RECORDED} AS ca, e.uuid AS id {after}
-            ORDER BY {order}, id LIMIT $limit
+            ORDER BY {order} LIMIT $limit
             OPTIONAL MATCH (e)<-[:OF]-(s:SearchText)
-            RETURN va, ca, id, {total}{EPISODE_COLUMNS} ORDER BY {order}, id""",
+            RETURN va, ca, id, {total}{EPISODE_COLUMNS} ORDER BY {order}""",
             {**values, **keys, "limit": window.limit},
         ),
         Query(f"{name} total", f"{matched} RETURN count(e) AS total", values),

@@ -90,18 +90,19 @@ def page(db: sqlite3.Connection, wanted: EpisodeFilter, window: Window) -> Episo
     uuid = "x.uuid" if wanted.entity_uuid is None else "x.episode_uuid"
     (total,) = db.execute(f"SELECT count(*) FROM {table} WHERE {where}", parameters).fetchone()
     sign, direction = ("<", "DESC") if window.newest else (">", "")
+    last, within = ("<", "DESC") if window.newest and window.backwards else (">", "")
     further = ""
     if window.after is not None:
         further = f"""AND x.valid_at {sign}= :c0 AND (x.valid_at <> :c0 OR x.{recorded} {sign} :c1
-          OR (x.{recorded} = :c1 AND {uuid} > :c2))"""
+          OR (x.{recorded} = :c1 AND {uuid} {last} :c2))"""
         va, ca, after_uuid = window.after
         parameters |= {"c0": instant_key(va), "c1": instant_key(ca), "c2": after_uuid}
-    order = f"va {direction}, ca {direction}, uuid"
+    order = f"va {direction}, ca {direction}, uuid {within}"
     found = db.execute(
         f"""SELECT k.va, k.ca, {EPISODE_COLUMNS} FROM (
           SELECT x.valid_at AS va, x.{recorded} AS ca, {uuid} AS uuid FROM {table} WHERE {where} {further}
           ORDER BY {order} LIMIT :limit) k
-        CROSS JOIN episode e ON e.uuid = k.uuid ORDER BY k.va {direction}, k.ca {direction}, k.uuid""",
+        CROSS JOIN episode e ON e.uuid = k.uuid ORDER BY k.va {direction}, k.ca {direction}, k.uuid {within}""",
         {**parameters, "limit": window.limit},
     ).fetchall()
     return EpisodePage(
