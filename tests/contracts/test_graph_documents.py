@@ -54,6 +54,22 @@ async def test_a_document_comes_back_by_name_and_by_digest_the_highest_version_f
     assert [one.episode_uuid for one in await documents.sections(first.uuid, GROUP, 9)] == [one.uuid]
 
 
+async def test_the_present_documents_of_a_group_are_listed_by_name(graph: Graph) -> None:
+    one = an_episode()
+    first, sections = a_document(one)
+    second, others = a_document(one, version=2, digest="d2")
+    cook, its = a_document(one, name="cook")
+    zoo, last = a_document(one, name="Zoo")
+    foreign, foreign_sections = a_document(an_episode(group_id=OTHER_GROUP), name="dog")
+    await graph.writer.apply(a_write(one, first, *sections, second, *others, cook, *its, zoo, *last), {})
+    await graph.writer.apply(a_write(foreign, *foreign_sections), {})
+    listed = graph.documents.listed
+    assert await listed(GROUP, Window(limit=9)) == [zoo, cook, second]
+    assert await listed(GROUP, Window(limit=1, after=("Zoo",))) == [cook]
+    assert await listed(GROUP, Window(limit=9, after=("guide",))) == []
+    assert await listed("nobody's", Window(limit=9)) == []
+
+
 async def test_sections_come_in_order_with_their_starts_in_code_points(graph: Graph) -> None:
     texts = ("# 🎉 Fünf\n\n", "Zwei 𝔸.\r\n", "Ende")
     episodes = [an_episode(text) for text in texts]

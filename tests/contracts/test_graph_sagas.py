@@ -22,6 +22,7 @@ from tests.builders import (
 from graphiti_pkm.capabilities.sagas.assembly import COMMUNITIES
 from graphiti_pkm.capabilities.search.assembly import NEIGHBOURS
 from graphiti_pkm.core.model.places import Steps
+from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Deletions, Episode, Forgetting
 from graphiti_pkm.core.model.saga_records import SagaMembers
 from graphiti_pkm.core.ports.graph import Graph
@@ -54,6 +55,17 @@ async def test_of_several_sagas_with_a_name_the_oldest_comes_first(graph: Graph)
     late, early = a_saga(created_at=at(2025, 6)), a_saga(created_at=at(2025, 5))
     await graph.writer.apply(a_write(late, early), {})
     assert await graph.sagas.find_sagas(GROUP, [late.uuid], "Trip") == [early, late]
+
+
+async def test_the_sagas_of_a_group_are_listed_by_name(graph: Graph) -> None:
+    named = map(a_saga, ("Trip", "Trip", "Games", "art"))
+    sagas = sorted(named, key=lambda one: (one.name, one.uuid))
+    await graph.writer.apply(a_write(*reversed(sagas)), {})
+    await graph.writer.apply(a_write(a_saga("Other", group_id=OTHER_GROUP)), {})
+    assert await graph.sagas.listed(GROUP, Window(limit=9)) == sagas
+    after = (sagas[1].name, sagas[1].uuid)
+    assert await graph.sagas.listed(GROUP, Window(limit=1, after=after)) == sagas[2:3]
+    assert await graph.sagas.listed("nobody's", Window(limit=9)) == []
 
 
 async def test_an_episode_is_held_and_followed_once_however_often_it_is_told(graph: Graph) -> None:

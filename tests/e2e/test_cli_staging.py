@@ -112,6 +112,32 @@ async def test_a_rollback_lists_first_and_then_goes_back(data_dir: Path) -> None
         assert len(await contents(client)) == 2
 
 
+async def test_a_rollback_and_a_diff_name_documents_and_quotes(data_dir: Path, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "guide.md").write_text("# Guide\n\nInes leads it.\n", encoding="utf-8")
+    settings = {"data_dir": data_dir, "document_root": root}
+    done = await asyncio.to_thread(run, "ingest", str(root / "guide.md"), "--target", "staging", **settings)
+    assert done.returncode == 0, done.stderr
+    async with over_stdio(data_dir, toolsets="memory,curation") as client:
+        told = {"group_id": "default_staging", "saga": "Games", "entities": [{"name": "Ines"}]}
+        ines = (await call(client, "add_memory", episode_body="Ines came.", **told))["entities"][0]["uuid"]
+        await call(client, "add_evidence", entity_uuid=ines, document="guide", quote="Ines leads it.")
+    out, _ = await command("diff", "--from", "staging", "--to", "production", data_dir=data_dir)
+    assert out.splitlines()[:2] == [
+        "In both: 0 entities, 0 facts.",
+        "Only in default_staging: 1 entities, 0 facts, 1 document, 1 saga.",
+    ]
+    assert {"  document guide", "  saga     Games"} <= set(out.splitlines())
+    back = ["rollback", "--target", "staging", "--since", "2020-01-01"]
+    out, _ = await command(*back, data_dir=data_dir)
+    assert "1 entity, 0 facts, 1 document, 1 quote, 1 saga)" in out
+    assert {"  document guide, version 1", "  quote    Ines leads it."} <= set(out.splitlines())
+    found = await asked(*back, data_dir=data_dir)
+    assert (found["documents"], found["quotes"]) == (["guide, version 1"], ["Ines leads it."])
+    assert found["removed_with_them"] == {"documents": 1, "quotes": 1, "sagas": 1}
+
+
 WRONG = [
     (["snapshot", "--tag", "../one"], 1, "is not a tag"),
     (["snapshot", "--tag", "one", "--group", "nowhere"], 1, "holds nothing"),

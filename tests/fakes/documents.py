@@ -102,6 +102,11 @@ class FakeDocuments(FakePart):
         quotes = sum(one.group_id == group_id for one in db.instances.values())
         return DocumentCounts(documents=len(names), quotes=quotes)
 
+    async def listed(self, group_id: str, window: Window) -> list[Document]:
+        names = {one.name for one in (await self._db()).documents.values() if one.group_id == group_id}
+        wanted = sorted(name for name in names if (name,) > (window.after or ()))[: window.limit]
+        return [one for name in wanted if (one := await self.present(group_id, name))]
+
     async def documents(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Document]:
         db = await self._db()
         found = [one for uuid, one in sorted(db.documents.items()) if uuid in uuids]

@@ -7,6 +7,7 @@ from datetime import datetime
 from tests.fakes.part import FakePart
 from tests.fakes.tables import Tables
 
+from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Deletions, Episode, Forgetting, Vectors, WriteIntent
 from graphiti_pkm.core.model.saga_records import Community, Saga, SagaMembers
 
@@ -20,6 +21,11 @@ class FakeSagas(FakePart):
             one for one in db.sagas.values() if one.group_id == group_id and (one.uuid in uuids or one.name == name)
         ]
         return sorted(found, key=lambda one: (one.created_at, one.uuid))[:10]
+
+    async def listed(self, group_id: str, window: Window) -> list[Saga]:
+        db = await self._db()
+        found = {(one.name, one.uuid): one for one in db.sagas.values() if one.group_id == group_id}
+        return [found[key] for key in sorted(found) if key > (window.after or ())][: window.limit]
 
     async def latest_of_saga(self, saga_uuid: str) -> str | None:
         held = held_by(await self._db(), saga_uuid)

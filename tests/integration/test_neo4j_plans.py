@@ -103,6 +103,7 @@ def of_documents() -> list[Query]:
         queries_documents.with_digest(GROUP, "d1"),
         queries_documents.at_path(GROUP, "guide.md"),
         queries_documents.counts(GROUP),
+        queries_documents.listed(GROUP, PAGE),
         queries_documents.documents([ONE], [GROUP]),
         queries_documents.sections(ONE, GROUP, 10),
         queries_documents.placed([NOTE], [GROUP]),

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from graphiti_pkm.bootstrap import Memory
 from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts, SearchNodes
 from graphiti_pkm.capabilities.search.tools import SEARCHING
+from graphiti_pkm.capabilities.staging.counting import attached_in_words
 from graphiti_pkm.capabilities.staging.migrating import Migration
-from graphiti_pkm.capabilities.staging.models import MigrationReport, NotCopied, Side, StateReport
+from graphiti_pkm.capabilities.staging.models import Attached, MigrationReport, NotCopied, Side, StateReport
 from graphiti_pkm.capabilities.staging.tools import COMPARING, MIGRATING, SNAPSHOTS
 from graphiti_pkm.cli.opening import local_user, run_on
 from graphiti_pkm.cli.output import say, show
@@ -84,6 +85,8 @@ def rollback(settings: Settings, options: argparse.Namespace) -> int:
                 ("episode", report.episodes),
                 ("entity", report.entities),
                 ("fact", report.facts),
+                ("document", report.documents),
+                ("quote", report.quotes),
                 ("stays", report.not_undone),
             ):
                 for line in lines:
@@ -204,7 +207,8 @@ def diff(settings: Settings, options: argparse.Namespace) -> int:
 
     async def run(memory: Memory) -> int:
         found = await memory.services[COMPARING].diff(user, source, target, limit)
-        lines = [f"In both: {found.entities_in_both} entities, {found.facts_in_both} facts."]
+        both = _sizes(*(getattr(found, f"{kind}_in_both") for kind in ("entities", "facts", "documents", "sagas")))
+        lines = [f"In both: {both}."]
         lines += [*_side(found.source, found.only_source), *_side(found.target, found.only_target)]
         show(options, found, "\n".join(lines))
         return 0
@@ -246,8 +250,21 @@ def _shown(options: argparse.Namespace, report: StateReport) -> int:
 
 
 def _side(group: str, side: Side) -> Sequence[str]:
-    lines = [f"Only in {group}: {side.entities_total} entities, {side.facts_total} facts."]
-    return [*lines, *(f"  entity   {name}" for name in side.entities), *(f"  fact     {text}" for text in side.facts)]
+    sizes = _sizes(side.entities_total, side.facts_total, side.documents_total, side.sagas_total)
+    lines = [f"Only in {group}: {sizes}."]
+    for title, names in (
+        ("entity", side.entities),
+        ("fact", side.facts),
+        ("document", side.documents),
+        ("saga", side.sagas),
+    ):
+        lines += [f"  {title:<8} {name}" for name in names]
+    return lines
+
+
+def _sizes(entities: int, facts: int, documents: int, sagas: int) -> str:
+    with_them = attached_in_words(Attached(documents=documents, sagas=sagas))
+    return ", ".join(filter(None, (f"{entities} entities, {facts} facts", with_them)))
 
 
 def _limit(limit: int, most: int = _MOST) -> int:

@@ -3,7 +3,8 @@
 import asyncio
 import contextlib
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
 
 from graphiti_pkm.capabilities.curation.ports import GraphCuration
 from graphiti_pkm.capabilities.staging.models import DiffReport, GroupStats, Side
@@ -64,7 +65,7 @@ class GroupComparing:
         return checksum[:_SHOWN]
 
     async def diff(self, caller: Caller, source: str, target: str, limit: int) -> DiffReport:
-        """Entities and facts that only one of two groups has; ``limit`` bounds each list."""
+        """What only one of two groups has; ``limit`` bounds each list."""
         one, other = self._groups.one(caller, source), self._groups.one(caller, target)
         left, right = await self._said(one), await self._said(other)
         return DiffReport(
@@ -72,29 +73,56 @@ class GroupComparing:
             target=self._groups.public(other),
             only_source=await self._side(one, left, right, limit),
             only_target=await self._side(other, right, left, limit),
-            entities_in_both=len(left[0] & right[0]),
-            facts_in_both=len(left[1] & right[1]),
+            **{f"{kind}_in_both": len(own & right[kind]) for kind, own in left.items()},
         )
 
-    async def _said(self, stored: str) -> tuple[set[bytes], set[bytes]]:
-        """Digests of what its entities and facts say."""
-        entities = {_entity_key(one) async for one in self.entities(stored)}
-        return entities, {_fact_key(one) async for one in self.facts(stored)}
+    def _lines(self, stored: str) -> dict[str, AsyncIterator[tuple[bytes, str]]]:
+        """By kind of record: a digest of what each one says, and how it is shown."""
+        return {
+            "entities": self._entity_lines(stored),
+            "facts": self._fact_lines(stored),
+            "documents": self._document_lines(stored),
+            "sagas": self._saga_lines(stored),
+        }
+
+    async def _said(self, stored: str) -> dict[str, set[bytes]]:
+        return {kind: {key async for key, _ in lines} for kind, lines in self._lines(stored).items()}
 
     async def _side(
-        self, stored: str, own: tuple[set[bytes], set[bytes]], others: tuple[set[bytes], set[bytes]], limit: int
+        self, stored: str, own: Mapping[str, set[bytes]], others: Mapping[str, set[bytes]], limit: int
     ) -> Side:
-        entities, facts = own[0] - others[0], own[1] - others[1]
-        names, texts = list[str](), list[str]()
-        if entities:
-            async for entity in self.entities(stored):
-                if len(names) < min(limit, len(entities)) and _entity_key(entity) in entities:
-                    names.append(clipped(entity.name, _NAME))
-        if facts:
-            async for fact in self.facts(stored):
-                if len(texts) < min(limit, len(facts)) and _fact_key(fact) in facts:
-                    texts.append(clipped(fact.text, _NAME))
-        return Side(entities_total=len(entities), facts_total=len(facts), entities=tuple(names), facts=tuple(texts))
+        found: dict[str, Any] = {}
+        for kind, lines in self._lines(stored).items():
+            only = own[kind] - others[kind]
+            shown = list[str]()
+            if only:
+                async for key, text in lines:
+                    if len(shown) < min(limit, len(only)) and key in only:
+                        shown.append(clipped(text, _NAME))
+            found |= {f"{kind}_total": len(only), kind: tuple(shown)}
+        return Side(**found)
+
+    async def _entity_lines(self, stored: str) -> AsyncIterator[tuple[bytes, str]]:
+        async for one in self.entities(stored):
+            yield _digest(normalise_name(one.name), one.label, one.summary), one.name
+
+    async def _fact_lines(self, stored: str) -> AsyncIterator[tuple[bytes, str]]:
+        async for one in self.facts(stored):
+            yield _fact_key(one), one.text
+
+    async def _document_lines(self, stored: str) -> AsyncIterator[tuple[bytes, str]]:
+        after = None
+        while page := await self._graph.documents.listed(stored, Window(limit=_PAGE, after=after)):
+            for one in page:
+                yield _digest(one.name, one.digest), one.name
+            after = (page[-1].name,)
+
+    async def _saga_lines(self, stored: str) -> AsyncIterator[tuple[bytes, str]]:
+        after = None
+        while page := await self._graph.sagas.listed(stored, Window(limit=_PAGE, after=after)):
+            for one in page:
+                yield _digest(normalise_name(one.name)), one.name
+            after = (page[-1].name, page[-1].uuid)
 
     async def entities(self, stored: str) -> AsyncIterator[Entity]:
         """All entities of a group, by name."""
@@ -120,10 +148,6 @@ class GroupComparing:
             if len(page.facts) < _PAGE:
                 return
             after = page.keys[-1]
-
-
-def _entity_key(entity: Entity) -> bytes:
-    return _digest(normalise_name(entity.name), entity.label, entity.summary)
 
 
 def _fact_key(fact: Fact) -> bytes:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from graphiti_pkm.capabilities.staging.models import Attached
+from graphiti_pkm.core.model.counted import counted
 from graphiti_pkm.core.model.queries import GroupSize
 
 _LISTED = 20
@@ -33,3 +35,9 @@ class Counts:
     def size(self) -> GroupSize:
         """As an answer has it."""
         return GroupSize(episodes=self.episodes, entities=self.entities, facts=self.facts)
+
+
+def attached_in_words(counts: Attached) -> str:
+    """E.g. "1 document, 3 quotes"; empty if there is nothing."""
+    found = ((counts.documents, "document"), (counts.quotes, "quote"), (counts.sagas, "saga"))
+    return ", ".join(counted(count, what) for count, what in found if count)

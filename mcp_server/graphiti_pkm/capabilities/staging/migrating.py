@@ -12,11 +12,10 @@ from graphiti_pkm.capabilities.staging.attachments import Attachments
 from graphiti_pkm.capabilities.staging.checking import PromotionCheck
 from graphiti_pkm.capabilities.staging.comparing import GroupComparing
 from graphiti_pkm.capabilities.staging.copying import PAGE, Copying, facts_of
-from graphiti_pkm.capabilities.staging.counting import Counts
+from graphiti_pkm.capabilities.staging.counting import Counts, attached_in_words
 from graphiti_pkm.capabilities.staging.ending import Ending
 from graphiti_pkm.capabilities.staging.models import (
     ApprovedEntity,
-    Attached,
     MigrationReport,
     NotCopied,
     PromoteResponse,
@@ -420,7 +419,8 @@ def _report(
     would = "" if wanted.writes else "Nothing was changed. "
     said = f"{would}{size_in_words(copied)} {'copied' if wanted.writes else 'would be copied'} from {wanted.source} to "
     said += f"{wanted.target}; {size_in_words(joined)} were there already, {size_in_words(known)} from an earlier run."
-    said += _attached(attachments.copied)
+    if with_them := attached_in_words(attachments.copied):
+        said += f" With them: {with_them}."
     if wanted.moves and wanted.writes:
         said += f" Removed from {wanted.source}: {size_in_words(removed.size)}."
     elif wanted.moves:
@@ -457,12 +457,6 @@ def _report(
         kept=kept,
         verified=verified,
     )
-
-
-def _attached(copied: Attached) -> str:
-    found = ((copied.documents, "document"), (copied.quotes, "quote"), (copied.sagas, "saga"))
-    said = [counted(count, what) for count, what in found if count]
-    return f" With them: {', '.join(said)}." if said else ""
 
 
 def _not_as_there(wanted: Migration, copying: Copying, ending: Ending) -> str:

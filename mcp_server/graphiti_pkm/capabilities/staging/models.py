@@ -47,12 +47,25 @@ class RestoreReport(StateReport):
     snapshot: str
 
 
+class Attached(Record):
+    """What hangs on episodes and entities."""
+
+    documents: int = 0
+    """Versions of documents; of a copy those of which all sections were copied, as episodes."""
+    quotes: int = 0
+    """From such documents, as evidence of entities."""
+    sagas: int = 0
+    """That contain some of the episodes."""
+
+
 class RollbackReport(StateReport):
     """Of ``rollback``: what arrived since goes, what it ended holds again, what it removed comes back."""
 
     since: str
     removed: GroupSize
+    removed_with_them: Attached
     brought_back: GroupSize
+    brought_back_with_them: Attached
     facts_changed: int
     """Facts that stay and get the validity they had, for instance because their end is undone."""
     entities_changed: int
@@ -61,6 +74,10 @@ class RollbackReport(StateReport):
     """Titles of episodes that go, at most 20; as ``entities`` and ``facts``."""
     entities: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
+    """Names of documents that go, with the version, at most 20."""
+    quotes: tuple[str, ...] = ()
+    """What is no longer evidence, at most 20."""
     not_undone: tuple[str, ...] = ()
     """What was forgotten or deleted for good since, which nothing brings back."""
 
@@ -84,17 +101,6 @@ class ApprovedEntity(Record):
 
     uuid: str
     name: str
-
-
-class Attached(Record):
-    """What hangs on copied episodes and entities."""
-
-    documents: int = 0
-    """Versions of documents of which all sections were copied, as episodes."""
-    quotes: int = 0
-    """From such documents, as evidence of entities."""
-    sagas: int = 0
-    """That contain some of the episodes."""
 
 
 class NotCopied(Record):
@@ -189,12 +195,19 @@ class Side(Record):
 
     entities_total: int
     facts_total: int
+    documents_total: int
+    sagas_total: int
     entities: tuple[str, ...]
     facts: tuple[str, ...]
+    documents: tuple[str, ...]
+    sagas: tuple[str, ...]
 
 
 class DiffReport(Record):
-    """Two groups compared by what their entities and facts say, whatever their uuids."""
+    """Two groups compared, whatever their uuids.
+
+    Entities and facts by what they say, documents by name and present text, sagas by name.
+    """
 
     source: str
     target: str
@@ -202,6 +215,8 @@ class DiffReport(Record):
     only_target: Side
     entities_in_both: int
     facts_in_both: int
+    documents_in_both: int
+    sagas_in_both: int
 
 
 class Sizes(Answer):

@@ -1,13 +1,16 @@
 """Snapshots of a group, and groups that get the state of a snapshot or of an earlier instant."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from uuid import UUID, uuid4, uuid5
 
+from graphiti_pkm.capabilities.staging.counting import attached_in_words
 from graphiti_pkm.capabilities.staging.history import GroupHistory, kept_writes, read_history
 from graphiti_pkm.capabilities.staging.models import (
+    Attached,
     RestoreReport,
     RollbackReport,
     SnapshotList,
@@ -17,7 +20,9 @@ from graphiti_pkm.capabilities.staging.renaming import Renaming
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.document_records import Instance
 from graphiti_pkm.core.model.group_tally import GroupTally
+from graphiti_pkm.core.model.passages import MOST_PASSAGES
 from graphiti_pkm.core.model.queries import GroupSize
 from graphiti_pkm.core.model.records import (
     Deletions,
@@ -184,21 +189,14 @@ class Snapshots:
 
     async def _rollback_report(self, history: GroupHistory, since: datetime, public: str) -> RollbackReport:
         now, then = history.now, history.then
-        gone = {
-            "episodes": now.episodes - then.episodes,
-            "entities": now.entities.keys() - then.entities.keys(),
-            "facts": now.facts.keys() - then.facts.keys(),
-        }
-        back = GroupSize(
-            episodes=len(then.episodes - now.episodes),
-            entities=len(then.entities.keys() - now.entities.keys()),
-            facts=len(then.facts.keys() - now.facts.keys()),
-        )
+        gone, back = _only_in(now, then), _only_in(then, now)
         groups = [history.group_id]
         some = {kind: sorted(uuids)[:_LISTED] for kind, uuids in gone.items()}
         episodes = await self._graph.records.get_episodes(some["episodes"], groups)
         entities = await self._graph.records.get_entities(some["entities"], groups)
         facts = await self._graph.records.get_facts(some["facts"], groups)
+        documents = await self._graph.documents.documents(some["documents"], groups)
+        quotes = now.quotes
         zone = self._context.settings.zone
         at = show_time(since, zone)
         report = RollbackReport(
@@ -208,13 +206,15 @@ class Snapshots:
             since=at,
             before=now.size,
             after=then.size,
-            removed=GroupSize(**{kind: len(uuids) for kind, uuids in gone.items()}),
-            brought_back=back,
+            **_counted("removed", gone),
+            **_counted("brought_back", back),
             facts_changed=_changed(now.facts, then.facts),
             entities_changed=_changed(now.entities, then.entities),
             episodes=tuple(clipped(one.name, _NAME) for one in episodes),
             entities=tuple(clipped(one.name, _NAME) for one in entities),
             facts=tuple(clipped(one.text, _NAME) for one in facts),
+            documents=tuple(f"{clipped(one.name, _NAME)}, version {one.version}" for one in documents),
+            quotes=await self._words([quotes[uuid] for uuid in some["quotes"]], groups),
             not_undone=tuple(
                 f"{show_time(one.came_at, zone)}: {one.kind.value}" for one in history.forgotten[:_LISTED]
             ),
@@ -224,11 +224,24 @@ class Snapshots:
         else:
             message = (
                 f"Nothing was changed. With --confirm, what came since {at} would go "
-                f"({size_in_words(report.removed)}), what went would come back ({size_in_words(back)}), and "
+                f"({_in_words(report.removed, report.removed_with_them)}), what went would come back "
+                f"({_in_words(report.brought_back, report.brought_back_with_them)}), and "
                 f"{report.facts_changed} fact(s) and {report.entities_changed} entities would be as before, with "
                 f"names, reviews and projects.{_not_undone(report)}"
             )
         return report.model_copy(update={"message": message})
+
+    async def _words(self, quotes: Sequence[Instance], groups: Sequence[str]) -> tuple[str, ...]:
+        """What is quoted."""
+        episodes = await self._graph.records.get_episodes([one.episode_uuid for one in quotes], groups)
+        texts = {one.uuid: one.content for one in episodes}
+        words = []
+        for one in quotes:
+            passages = await self._graph.episodes.passages(one.episode_uuid, without_vector=False, limit=MOST_PASSAGES)
+            starts = {passage.uuid: passage.start for passage in passages}
+            start, last = (starts.get(uuid, 0) for uuid in (one.passages[0], one.passages[-1]))
+            words.append(clipped(texts.get(one.episode_uuid, "")[start + one.first : last + one.last], _NAME))
+        return tuple(words)
 
     # Writing
 
@@ -363,7 +376,30 @@ def _view(path: Path, header: SnapshotHeader | None) -> SnapshotView:
 
 def _differs(history: GroupHistory) -> bool:
     now, then = history.now, history.then
-    return (now.episodes, now.entities, now.facts) != (then.episodes, then.entities, then.facts)
+    is_same = (now.entities, now.facts) == (then.entities, then.facts)
+    return not is_same or any(_only_in(now, then).values()) or any(_only_in(then, now).values())
+
+
+def _only_in(one: GroupTally, other: GroupTally) -> dict[str, set[str]]:
+    """Records that one has and the other has not, by kind."""
+    return {
+        "episodes": one.episodes - other.episodes,
+        "entities": one.entities.keys() - other.entities.keys(),
+        "facts": one.facts.keys() - other.facts.keys(),
+        "documents": one.documents - other.documents,
+        "quotes": one.quotes.keys() - other.quotes.keys(),
+        "sagas": one.sagas - other.sagas,
+    }
+
+
+def _counted(what: str, records: Mapping[str, set[str]]) -> dict[str, Any]:
+    """Fields of a report."""
+    size, with_them = ({kind: len(records[kind]) for kind in of.model_fields} for of in (GroupSize, Attached))
+    return {what: GroupSize(**size), f"{what}_with_them": Attached(**with_them)}
+
+
+def _in_words(size: GroupSize, with_them: Attached) -> str:
+    return ", ".join(filter(None, (size_in_words(size), attached_in_words(with_them))))
 
 
 def _changed(now: dict[str, int], then: dict[str, int]) -> int:

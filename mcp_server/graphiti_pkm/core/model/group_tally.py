@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from sys import intern
 
+from graphiti_pkm.core.model.document_records import Instance
 from graphiti_pkm.core.model.queries import GroupSize
 from graphiti_pkm.core.model.records import Entity, Fact, FactUpdate, Merge, WriteIntent
 
@@ -17,6 +18,10 @@ class GroupTally:
         """A hash of name, type and summary."""
         self.facts: dict[str, int] = {}
         """A hash of when it holds, and whether it was corrected or retired."""
+        self.sagas: set[str] = set()
+        self._sections: dict[str, set[str]] = {}
+        """The episodes of each version of a document."""
+        self._quotes: dict[str, Instance] = {}
         self._ends: dict[str, tuple[str, str]] = {}
         self._former: dict[str, str] = {}
         """Entities that were merged, with those that they mean now: whoever writes them again writes nothing."""
@@ -25,6 +30,20 @@ class GroupTally:
     def size(self) -> GroupSize:
         """How many records of each kind there are."""
         return GroupSize(episodes=len(self.episodes), entities=len(self.entities), facts=len(self.facts))
+
+    @property
+    def documents(self) -> set[str]:
+        """Versions of documents of which a section is there."""
+        return {uuid for uuid, episodes in self._sections.items() if not episodes.isdisjoint(self.episodes)}
+
+    @property
+    def quotes(self) -> dict[str, Instance]:
+        """Those of which entity and section are there."""
+        return {
+            uuid: one
+            for uuid, one in self._quotes.items()
+            if self._former.get(one.entity_uuid, one.entity_uuid) in self.entities and one.episode_uuid in self.episodes
+        }
 
     def add(self, intent: WriteIntent) -> None:
         """Apply the next write."""
@@ -43,6 +62,7 @@ class GroupTally:
                 # A hub is an end of many facts: one copy of its uuid is enough.
                 self._ends[fact.uuid] = (intern(fact.source_uuid), intern(fact.target_uuid))
                 self.facts[fact.uuid] = _validity(fact)
+        self._add_beside(intent)
         for update in intent.fact_updates:
             if update.uuid in self.facts:
                 self.facts[update.uuid] = _validity(update)
@@ -50,13 +70,25 @@ class GroupTally:
             self._merge(intent.merge)
         gone = intent.deletions
         if own in gone.groups:
-            self.episodes.clear()
-            self.entities.clear()
-            self._former.clear()
+            for held in (self.episodes, self.entities, self._former, self.sagas, self._sections, self._quotes):
+                held.clear()
             self._lose(list(self.facts))
         self._lose((*gone.facts, *(intent.forgets.facts if intent.forgets else ())))
         self.episodes.difference_update(gone.episodes)
+        self.sagas.difference_update(gone.sagas)
         self._lose_entities(gone.entities)
+
+    def _add_beside(self, intent: WriteIntent) -> None:
+        """What hangs on episodes and entities."""
+        own = self._group_id
+        self.sagas.update(one.uuid for one in intent.sagas if one.group_id == own)
+        for document in intent.documents:
+            if document.group_id == own:
+                self._sections.setdefault(document.uuid, set())
+        for section in intent.sections:
+            if section.document_uuid in self._sections:
+                self._sections[section.document_uuid].add(section.episode_uuid)
+        self._quotes |= {one.uuid: one for one in intent.instances if one.document_uuid in self._sections}
 
     def _merge(self, merge: Merge) -> None:
         """A part of a merge, or of its undoing; without both entities it is void."""

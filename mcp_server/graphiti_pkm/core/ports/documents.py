@@ -28,6 +28,10 @@ class GraphDocuments(Protocol):
         """How many documents and quotes a group has."""
         ...
 
+    async def listed(self, group_id: str, window: Window) -> list[Document]:
+        """The present version of each document of a group, by name; the key is the name."""
+        ...
+
     async def documents(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Document]:
         """By uuid; unknown ones are left out."""
         ...

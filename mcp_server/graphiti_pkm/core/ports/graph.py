@@ -359,6 +359,10 @@ class GraphSagas(Protocol):
         """Sagas with these uuids and those of exactly this name, oldest first, at most ten."""
         ...
 
+    async def listed(self, group_id: str, window: Window) -> list[Saga]:
+        """The sagas of a group, by name and uuid, which are the key."""
+        ...
+
     async def latest_of_saga(self, saga_uuid: str) -> str | None:
         """The episode that a new one follows: the latest in time; of several, the last recorded."""
         ...

@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import pytest
+from tests.builders import a_document, a_saga, a_write, an_episode
 from tests.worlds.staging_world import StagingWorld
 
 from graphiti_pkm.core.model.access import LOCAL, Caller
+from graphiti_pkm.core.model.record import Record
 from graphiti_pkm.errors import NotAllowed
 
 
@@ -29,6 +31,24 @@ async def test_two_groups_are_compared_whatever_their_uuids(world: StagingWorld)
         ("Anna knows Ben.", "Anna knows Tom."),
     )
     assert (found.only_target.entities, found.only_target.facts) == (("Eva",), ("Anna knows Eva.",))
+
+
+async def test_documents_are_compared_by_their_present_text_and_sagas_by_name(world: StagingWorld) -> None:
+    async def write(group: str, *documents: tuple[str, str], sagas: tuple[str, ...] = ()) -> None:
+        records: list[Record] = [a_saga(name, group_id=group) for name in sagas]
+        for version, (name, digest) in enumerate(documents, 1):
+            section = an_episode(digest, group_id=group)
+            document, placed = a_document(section, name=name, digest=digest, version=version)
+            records += [section, document, *placed]
+        await world.graph.writer.apply(a_write(*records, group_id=group), {})
+
+    await write("work_staging", ("guide", "old"), ("guide", "new"), ("cook", "c"), sagas=("Trip", "Games"))
+    await write("work", ("guide", "old"), ("cook", "c"), sagas=("trip",))
+    found = await world.comparing.diff(LOCAL, "work_staging", "work", 10)
+    assert (found.documents_in_both, found.sagas_in_both) == (1, 1)
+    assert (found.only_source.documents, found.only_source.sagas) == (("guide",), ("Games",))
+    assert (found.only_target.documents, found.only_target.sagas) == (("guide",), ())
+    assert (found.only_source.documents_total, found.only_source.sagas_total) == (1, 1)
 
 
 async def test_lists_are_bounded_and_totals_are_not(world: StagingWorld) -> None:

@@ -4,11 +4,16 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from tests.builders import a_document, a_passage, a_saga, a_write, an_episode, an_instance
 from tests.worlds.staging_world import StagingWorld
 
 from graphiti_pkm.capabilities.forget.requests import DeleteEntityEdge
 from graphiti_pkm.capabilities.history.requests import RetireFact
+from graphiti_pkm.capabilities.staging.models import Attached
 from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.record import Record
+from graphiti_pkm.core.model.records import WriteKind
+from graphiti_pkm.storage.commit import Committer
 
 
 @pytest.fixture
@@ -45,6 +50,59 @@ async def test_a_dry_run_lists_what_would_go_and_changes_nothing(world: StagingW
     assert "Nothing was changed" in report.message
     real = await world.rollback(since)
     assert (real.removed, real.facts) == (report.removed, report.facts)
+
+
+async def test_documents_quotes_and_sagas_that_go_are_listed(world: StagingWorld) -> None:
+    """Also if nothing but a quote came since."""
+    await world.note("Ben plays.", "Ben", "PLAYS", "chess", saga="Games")
+    ben = world.entity("Ben")
+    sections = [an_episode(text, group_id="default") for text in ("## Rules\n\nBen wins. Often.\n", "More.")]
+    part = a_passage(sections[0], 10, 19)
+    guide, placed = a_document(*sections)
+    edited, others = a_document(sections[1], version=2)
+    first = world.state()
+    since = [now(world)]
+
+    async def write(*records: Record) -> None:
+        kept = a_write(*records, kind=WriteKind.ADD_EVIDENCE, group_id="default")
+        at = await Committer(world.context).time("default")
+        await Committer(world.context).commit(kept.model_copy(update={"recorded_at": at}), {})
+        since.append(now(world))
+
+    await write(*sections, part, a_passage(sections[1]), guide, *placed)
+    await write(an_instance(ben, guide, part))
+    await write(edited, *others, a_saga(group_id="default"))
+
+    newest = await world.rollback(since[2], confirm=False)
+    assert newest.removed_with_them == Attached(documents=1, sagas=1)
+    assert (newest.documents, newest.quotes) == (("guide, version 2",), ())
+    quoted = await world.rollback(since[1], confirm=False)
+    assert (quoted.removed.episodes, quoted.quotes) == (0, ("Ben wins.",))
+    assert "would go (0 episodes, 0 entities, 0 facts, 1 document, 1 quote, 1 saga)" in quoted.message
+    whole = await world.rollback(since[0])
+    assert whole.removed_with_them == Attached(documents=2, quotes=1, sagas=1)
+    assert sorted(whole.documents) == ["guide, version 1", "guide, version 2"]
+    assert world.state() == first
+    back = await world.rollback(now(world) - timedelta(seconds=3), confirm=False)
+    assert back.brought_back_with_them == whole.removed_with_them
+    assert back.removed_with_them == Attached()
+
+
+async def test_a_quote_alone_goes_with_a_rollback(world: StagingWorld) -> None:
+    await world.note("Ben plays.", "Ben", "PLAYS", "chess")
+    section = an_episode("Ben wins.", group_id="default")
+    part = a_passage(section)
+    guide, placed = a_document(section)
+    committer = Committer(world.context)
+    kept = a_write(section, part, guide, *placed, kind=WriteKind.INGEST, group_id="default")
+    await committer.commit(kept.model_copy(update={"recorded_at": await committer.time("default")}), {})
+    before, since = world.state(), now(world)
+    quote = a_write(an_instance(world.entity("Ben"), guide, part), kind=WriteKind.ADD_EVIDENCE, group_id="default")
+    await committer.commit(quote.model_copy(update={"recorded_at": await committer.time("default")}), {})
+    assert world.state() != before
+    done = await world.rollback(since)
+    assert (done.done, done.quotes) == (True, ("Ben wins.",))
+    assert world.state() == before
 
 
 async def test_retired_and_deleted_facts_come_back_and_renamed_entities_get_their_names(world: StagingWorld) -> None:

@@ -3,11 +3,15 @@
 from tests.builders import (
     GROUP,
     OTHER_GROUP,
+    a_document,
     a_fact,
     a_mention,
+    a_passage,
+    a_saga,
     a_write,
     an_entity,
     an_episode,
+    an_instance,
     an_update,
     at,
 )
@@ -42,6 +46,37 @@ async def test_it_counts_as_the_graph_after_each_write() -> None:
         assert sizes is None or tally.size == sizes, len(seen)
         seen.append((tally.size.episodes, tally.size.entities, tally.size.facts))
     assert seen == [(1, 3, 2), (1, 3, 2), (2, 3, 3), (1, 3, 2), (1, 3, 1), (1, 2, 0), (1, 2, 1), (0, 0, 0), (0, 1, 0)]
+
+
+async def test_it_knows_which_documents_quotes_and_sagas_the_graph_has_after_each_write() -> None:
+    anna, tom = an_entity("Anna"), an_entity("Tom")
+    one, two = an_episode("One."), an_episode("Two.")
+    parts = [a_passage(one), a_passage(two)]
+    guide, sections = a_document(one, two)
+    edited, others = a_document(two, version=2)
+    quotes = [an_instance(anna, guide, parts[0]), an_instance(tom, guide, parts[1])]
+    saga = a_saga()
+    foreign = a_saga(group_id=OTHER_GROUP)
+    writes: list[WriteIntent] = [
+        a_write(anna, tom, one, two, *parts, guide, *sections, *quotes, saga),
+        a_write(foreign, group_id=OTHER_GROUP),
+        a_write(edited, *others),
+        a_write(deletions=Deletions(episodes=(one.uuid,))),
+        a_write(deletions=Deletions(entities=(tom.uuid,), sagas=(saga.uuid,))),
+        a_write(guide.model_copy(update={"path": "elsewhere.md"})),
+        a_write(deletions=Deletions(episodes=(two.uuid,))),
+        a_write(anna, one, parts[0], guide, sections[0], quotes[0], saga),
+        a_write(deletions=Deletions(groups=(GROUP,))),
+    ]
+    graph, tally, seen = FakeGraph(), GroupTally(GROUP), []
+    for write in writes:
+        await graph.writer.apply(write, {})
+        tally.add(write)
+        db, found = graph.tables, (tally.documents, {*tally.quotes}, tally.sagas)
+        held = (db.documents, db.instances, db.sagas)
+        assert found == tuple({uuid for uuid, one in kind.items() if one.group_id == GROUP} for kind in held), len(seen)
+        seen.append(tuple(map(len, found)))
+    assert seen == [(1, 2, 1), (1, 2, 1), (2, 2, 1), (2, 1, 1), (2, 0, 0), (2, 0, 0), (0, 0, 0), (1, 1, 1), (0, 0, 0)]
 
 
 def test_it_sees_that_a_fact_ended_and_that_an_entity_was_renamed() -> None:

@@ -28,6 +28,10 @@ class Documents(Part):
         (found,) = await self._rows(queries_documents.counts(group_id))
         return DocumentCounts(documents=found["documents"], quotes=found["quotes"])
 
+    async def listed(self, group_id: str, window: Window) -> list[Document]:
+        found = await self._rows(queries_documents.listed(group_id, window))
+        return [mapping.document(row["document"]) for row in found]
+
     async def documents(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Document]:
         if not uuids:
             return []

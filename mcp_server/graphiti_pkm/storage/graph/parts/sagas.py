@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Episode
 from graphiti_pkm.core.model.saga_records import Saga, SagaMembers
 from graphiti_pkm.storage.graph import mapping
@@ -17,6 +18,9 @@ class Sagas(Part):
     async def find_sagas(self, group_id: str, uuids: Sequence[str], name: str) -> list[Saga]:
         found = await self._rows(queries_sagas.find(group_id, uuids, name))
         return list(map(_saga, found))
+
+    async def listed(self, group_id: str, window: Window) -> list[Saga]:
+        return list(map(_saga, await self._rows(queries_sagas.listed(group_id, window))))
 
     async def latest_of_saga(self, saga_uuid: str) -> str | None:
         found = await self._rows(queries_sagas.latest(saga_uuid))

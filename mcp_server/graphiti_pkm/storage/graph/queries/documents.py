@@ -62,6 +62,17 @@ def counts(group_id: str) -> Query:
     )
 
 
+def listed(group_id: str, window: Window) -> Query:
+    """By name."""
+    return Query(
+        "documents of a group",
+        f"""MATCH (d:DocumentRecord {{group_id: $group}}) WHERE d.name > $after AND NOT EXISTS {{
+          MATCH (o:DocumentRecord {{group_id: d.group_id, name: d.name}}) WHERE o.version > d.version
+        }} WITH d ORDER BY d.name LIMIT $limit RETURN {_DOCUMENT} ORDER BY document.name""",
+        {"group": group_id, "after": window.after[0] if window.after else "", "limit": window.limit},
+    )
+
+
 def documents(uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
     """By uuid."""
     return Query(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.storage.graph.queries.parts import EPISODE_COLUMNS
 from graphiti_pkm.storage.graph.queries.values import Query
 
@@ -43,6 +44,18 @@ def find(group_id: str, uuids: Sequence[str], name: str) -> Query:
         f"""MATCH (s:Saga) WHERE s.group_id = $group AND (s.uuid IN $uuids OR s.name = $name)
         RETURN {_SAGA} ORDER BY created_at, uuid LIMIT $limit""",
         {"group": group_id, "uuids": list(uuids), "name": name, "limit": _MOST_OF_A_NAME},
+    )
+
+
+def listed(group_id: str, window: Window) -> Query:
+    """By name."""
+    name, uuid = window.after or ("", "")
+    return Query(
+        "sagas of a group",
+        f"""MATCH (s:Saga {{group_id: $group}}) WITH s, coalesce(s.name, '') AS sort
+        WHERE sort > $after OR (sort = $after AND s.uuid > $uuid) WITH s, sort ORDER BY sort, s.uuid LIMIT $limit
+        RETURN {_SAGA} ORDER BY sort, uuid""",
+        {"group": group_id, "after": name, "uuid": uuid, "limit": window.limit},
     )
 
 

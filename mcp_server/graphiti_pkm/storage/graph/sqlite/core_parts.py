@@ -331,6 +331,9 @@ class Sagas(SqlitePart):
     async def find_sagas(self, group_id: str, uuids: Sequence[str], name: str) -> list[Saga]:
         return await self._file.read(lambda db: sagas.find(db, group_id, uuids, name))
 
+    async def listed(self, group_id: str, window: Window) -> list[Saga]:
+        return await self._file.read(lambda db: sagas.listed(db, group_id, window))
+
     async def latest_of_saga(self, saga_uuid: str) -> str | None:
         return await self._file.read(lambda db: sagas.latest(db, saga_uuid))
 

@@ -46,6 +46,9 @@ class SqliteDocuments(SqlitePart):
     async def counts(self, group_id: str) -> DocumentCounts:
         return await self._file.read(lambda db: _counts(db, group_id))
 
+    async def listed(self, group_id: str, window: Window) -> list[Document]:
+        return await self._file.read(lambda db: _listed(db, group_id, window))
+
     async def documents(self, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Document]:
         return await self._file.read(lambda db: _documents(db, uuids, group_ids))
 
@@ -98,6 +101,17 @@ def _counts(db: sqlite3.Connection, group_id: str) -> DocumentCounts:
         (group_id,),
     ).fetchone()
     return DocumentCounts(documents=documents, quotes=quotes)
+
+
+def _listed(db: sqlite3.Connection, group_id: str, window: Window) -> list[Document]:
+    (name,) = window.after or ("",)
+    found = db.execute(
+        f"""SELECT {_DOCUMENT} FROM document d WHERE d.group_id = ? AND d.name > ? AND NOT EXISTS (
+          SELECT 1 FROM document w WHERE w.group_id = d.group_id AND w.name = d.name AND w.version > d.version)
+        ORDER BY d.name LIMIT ?""",
+        (group_id, name, window.limit),
+    )
+    return list(map(_document, found))
 
 
 def _documents(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[str]) -> list[Document]:

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
 
+from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Episode
 from graphiti_pkm.core.model.saga_records import Community, Saga, SagaMembers
 from graphiti_pkm.storage.graph.sqlite import values
@@ -23,6 +24,15 @@ def find(db: sqlite3.Connection, group_id: str, uuids: Sequence[str], name: str)
         """SELECT * FROM saga WHERE group_id = ? AND (uuid IN (SELECT value FROM json_each(?)) OR name = ?)
         ORDER BY created_at, uuid LIMIT ?""",
         (group_id, values.as_list(uuids), name, _MOST_OF_A_NAME),
+    )
+    return list(map(_saga, found))
+
+
+def listed(db: sqlite3.Connection, group_id: str, window: Window) -> list[Saga]:
+    """Those of a group by name."""
+    found = db.execute(
+        "SELECT * FROM saga WHERE group_id = ? AND (name, uuid) > (?, ?) ORDER BY name, uuid LIMIT ?",
+        (group_id, *(window.after or ("", "")), window.limit),
     )
     return list(map(_saga, found))
 

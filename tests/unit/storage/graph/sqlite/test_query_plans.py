@@ -125,6 +125,8 @@ QUESTIONS: dict[str, Callable[[SqliteGraph, str, str, str], Any]] = {
     "places of episodes": lambda g, _, episode, __: g.episodes.episode_places([episode], [GROUP]),
     "followers": lambda g, _, episode, __: g.part(NEIGHBOURS).followers([episode], EPISODES, 400, HALF_AN_HOUR, 5),
     "steps of sagas": lambda g, _, episode, __: g.part(NEIGHBOURS).saga_steps([episode], [GROUP]),
+    "documents of a group": lambda g, _, __, ___: g.documents.listed(GROUP, PAGE),
+    "sagas of a group": lambda g, _, __, ___: g.sagas.listed(GROUP, PAGE),
     "sagas of episodes": lambda g, _, episode, __: g.sagas.sagas_of_episodes([episode], [GROUP], []),
 }
 
