@@ -128,6 +128,11 @@ class ServingSettings(BaseModel, defer_build=True):
         description="Days for which `audit` can show who wrote what and was refused; 0 = keep no such table.",
     )
 
+    def offers(self, tool: str, toolset: str) -> bool:
+        """Whether a tool of a toolset is offered, for advice that names it."""
+        is_chosen = toolset in self.toolsets and (not self.tools or tool in self.tools)
+        return is_chosen and tool not in self.exclude_tools
+
     @field_validator("path")
     @classmethod
     def _own_path(cls, path: str) -> str:

@@ -236,9 +236,7 @@ class ClassicReading:
 
 def offers(context: Context, tool: str) -> bool:
     """Whether a tool of the toolset ``memory`` is offered beside these."""
-    settings = context.settings
-    is_chosen = "memory" in settings.toolsets and (not settings.tools or tool in settings.tools)
-    return is_chosen and tool not in settings.exclude_tools
+    return context.settings.offers(tool, "memory")
 
 
 def relation_type(fact: Fact) -> str:

@@ -30,13 +30,21 @@ class AttentionWriter:
     """Writes the reports of one call."""
 
     def __init__(
-        self, group: str | None, zone: tzinfo, now: datetime, note: Episode, *, may_delete: bool = True
+        self,
+        group: str | None,
+        zone: tzinfo,
+        now: datetime,
+        note: Episode,
+        *,
+        may_delete: bool = True,
+        may_split: bool = False,
     ) -> None:
         self._group = group
         self._zone = zone
         self._now = now
         self._note = note
         self._delete = "delete_episode" if may_delete else "a curator calls delete_episode"
+        self._may_split = may_split
 
     def similar_existing(self, name: str, episode_uuid: str, candidates: Sequence[tuple[str, str]]) -> Attention:
         """``candidates``: (name, uuid) of entities that may be the same.
@@ -85,6 +93,8 @@ class AttentionWriter:
         renamed = _json({"name": name, "aliases": [wanted_for.name]})
         pair = {"entity_uuid": wanted_for.uuid[:SHOWN_UUID], "not_same_as": uuid[:SHOWN_UUID]}
         others = f" Else: update_entity {_json(pair)}, and use a fuller name."
+        if self._may_split:
+            others += f" If {_quoted(name)} has facts of both: split_entity."
         again = (
             f'If {same}: {self._delete} {{"uuid":"{episode_uuid}"}}, then add_memory again with {renamed} in entities.'
         )

@@ -324,6 +324,7 @@ class Writing:
             caller.principal,
             settings.retirement,
             may_delete=self._groups.may(caller, group_id, "curator"),
+            may_split=settings.offers("split_entity", "curation") and self._groups.may(caller, group_id, "librarian"),
         )
         if not links_names:
             snapshot = replace(snapshot, mentioned=frozenset(), shared={}, parts={})

@@ -65,6 +65,8 @@ class WriteContext:
     policy: RetirementPolicy = "guarded"
     may_delete: bool = True
     """Whether the caller may delete episodes, which some advice asks for."""
+    may_split: bool = False
+    """Whether the caller has split_entity, likewise."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,9 @@ def plan_write(
         created_at=at.recorded_at,
         confidential=parsed.is_confidential,
     )
-    writer = AttentionWriter(at.public_group, at.zone, at.now, episode, may_delete=at.may_delete)
+    writer = AttentionWriter(
+        at.public_group, at.zone, at.now, episode, may_delete=at.may_delete, may_split=at.may_split
+    )
     resolution = Resolution(at.group_id, at.person, at.recorded_at, snapshot.names, snapshot.entities, new_uuid)
     resolution.declare(parsed.entities)
     world = FactWorld(snapshot.facts, snapshot.ended, snapshot.ends_told)

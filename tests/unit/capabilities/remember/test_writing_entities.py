@@ -7,7 +7,7 @@ import pytest
 from tests.builders import a_name, a_write, an_entity, at
 from tests.worlds.writing_world import WritingWorld, attention, ready_calls, the
 
-from graphiti_pkm.core.model.access import Caller
+from graphiti_pkm.core.model.access import LOCAL, Caller
 from graphiti_pkm.core.model.job_records import BackLinkJob
 
 KNOWS = {"source": "Sarah", "relation": "KNOWS", "target": "Tom", "fact": "Sarah knows Tom"}
@@ -225,6 +225,25 @@ async def test_an_alias_that_another_entity_holds_stays_there(world: WritingWorl
     apart = {"entity_uuid": world.entity("Will Joyce").uuid[:8], "not_same_as": world.entity("Will Hewer").uuid[:8]}
     assert f"Else: update_entity {json.dumps(apart, separators=(',', ':'))}" in the(answer, "alias_taken").call
     assert [(one.name, one.outcome) for one in answer.entities] == [("Will Joyce", "created"), ("Will Hewer", "linked")]
+
+
+@pytest.mark.parametrize(
+    ("settings", "caller", "is_named"),
+    [
+        ({"toolsets": ("memory", "curation")}, LOCAL, True),
+        ({"toolsets": ("memory", "curation")}, Caller(principal="anna", tier="contributor"), False),
+        ({"toolsets": ("memory", "curation"), "exclude_tools": ("split_entity",)}, LOCAL, False),
+        ({"toolsets": ("memory", "curation"), "tools": ("add_memory",)}, LOCAL, False),
+        ({}, LOCAL, False),
+    ],
+)
+async def test_where_an_alias_may_come_from_a_mistake_a_split_is_named_to_those_who_have_it(
+    settings: dict[str, Any], caller: Caller, *, is_named: bool
+) -> None:
+    world = WritingWorld(**settings)
+    await world.tell("x", entities=[{"name": "Will Hewer", "aliases": ["Will"]}], caller=caller)
+    answer = await world.tell("Will", entities=[{"name": "Will Joyce", "aliases": ["Will"]}], caller=caller)
+    assert (' If "Will Hewer" has facts of both: split_entity.' in the(answer, "alias_taken").call) == is_named
 
 
 async def test_in_one_call_a_name_wins_over_an_alias(world: WritingWorld) -> None:
