@@ -15,10 +15,9 @@ from graphiti_pkm.core.model.answers import (
 from graphiti_pkm.core.model.queries import EpisodeFilter, EpisodePage, Window
 from graphiti_pkm.core.reading.paging import CONTENT, ENTITIES, EPISODES, budget, fit
 from graphiti_pkm.core.reading.reader import Reader, Start
-from graphiti_pkm.core.reading.views import item_sizes, read_on
+from graphiti_pkm.core.reading.views import LISTED_SUMMARY, cut_summaries, item_sizes, read_on
 from graphiti_pkm.errors import InvalidInput
 
-_WHOLE_SUMMARY = 8_000
 _ASKED_EPISODES = 100
 
 
@@ -106,7 +105,10 @@ class Lookups(Reader):
         window = Window(limit=limit + 1, after=start.after)
         found, total = await self._graph.episodes.episode_entities([item.uuid for item in known], visible, window)
         ended = await self._ended(found[:limit], None, visible, self._context.now())
-        views = [self._views.node(entity, ended=ended.get(entity.uuid)) for entity in found[:limit]]
+        views = [
+            self._views.node(entity, ended=ended.get(entity.uuid), max_summary=LISTED_SUMMARY)
+            for entity in found[:limit]
+        ]
         kept = fit(item_sizes(views, visible), budget((ENTITIES, limit)))
         more = kept < len(found)
         last = found[kept - 1] if more else None
@@ -117,7 +119,7 @@ class Lookups(Reader):
             returned=kept,
             truncated=more,
             next_cursor=await self._next(start, (last.name, last.uuid) if last else None, groups),
-            scope=await self._scope(caller, groups, empty=not total),
+            scope=await self._scope(caller, groups, empty=not total, note=cut_summaries(found[:kept])),
             entities=views[:kept],
             unknown_episodes=[uuid for uuid in asked if uuid not in {item.uuid for item in known}] or None,
         )
@@ -144,7 +146,7 @@ class Lookups(Reader):
         found = await self._graph.records.get_entities([whole], visible)
         if not found:
             raise unknown("entity", whole)
-        (view,) = await self._node_views(found, visible, self._context.now(), max_summary=_WHOLE_SUMMARY)
+        (view,) = await self._node_views(found, visible, self._context.now(), whole=[whole])
         return view
 
     async def get_episode(self, caller: Caller, uuid: str) -> EpisodeView:

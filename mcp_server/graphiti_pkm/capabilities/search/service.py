@@ -1,6 +1,6 @@
 """Searches entities and facts by words and meaning, in stable pages."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -25,7 +25,7 @@ from graphiti_pkm.core.reading.paging import NODES, budget, fit
 from graphiti_pkm.core.reading.ranking import Scores, lifted
 from graphiti_pkm.core.reading.reader import NOTHING_OF_ME, Start
 from graphiti_pkm.core.reading.slices import ASKED, found_message, slice_of
-from graphiti_pkm.core.reading.views import item_sizes
+from graphiti_pkm.core.reading.views import cut_summaries, item_sizes
 from graphiti_pkm.errors import InvalidInput
 
 _EXACT = 1.0
@@ -79,10 +79,11 @@ class Searching(FactSearch):
             note = joined(note, f"{NOTHING_OF_ME}.")
         page = slice_of(scores, start)
         uuids = page.uuids(limit)
+        whole = people.named[asked[0]] if len(asked) == 1 else ()
         entities = await self._graph.records.get_entities(uuids, groups)
         views = [
             view.model_copy(update={**page.shown(view.uuid), **_counted(fitness, view.uuid)})
-            for view in await self._flagged_views(caller, entities, groups)
+            for view in await self._flagged_views(caller, entities, groups, whole)
         ]
         kept = fit(item_sizes(views, groups), budget((NODES, limit)))
         if words is not None and words.vector is not None:
@@ -92,6 +93,7 @@ class Searching(FactSearch):
         total = page.total if request.query is None else page.hits
         if request.query is not None and total is not None and start.after is None:
             note = await self._unfound(wanted, total) or note
+        note = joined(note, cut_summaries(entities[:kept], whole))
         return NodeSearchResponse(
             message=found_message("node", kept, total, is_cut=scores.is_cut),
             total=total,
@@ -115,10 +117,10 @@ class Searching(FactSearch):
         return {name: found[name] or found.get(plain.get(name, name), []) for name in names}
 
     async def _flagged_views(
-        self, caller: Caller, entities: Sequence[Entity], group_ids: Sequence[str]
+        self, caller: Caller, entities: Sequence[Entity], group_ids: Sequence[str], whole: Collection[str] = ()
     ) -> list[NodeView]:
         """With the reason of a flag, where the caller is a librarian: it may say more than others should see."""
-        views = await self._node_views(entities, group_ids, self._context.now())
+        views = await self._node_views(entities, group_ids, self._context.now(), whole)
         open_to = [group for group in group_ids if self._groups.may(caller, group, "librarian")]
         if self._flags is None or not open_to or not entities:
             return views
@@ -135,6 +137,7 @@ class Searching(FactSearch):
         kept = fit(item_sizes(views, wanted.group_ids), budget((NODES, limit)))
         last = found[kept - 1] if kept < len(found) else None
         message = f"Found {kept} of {total} node(s), by name" if kept else found_message("node", 0, total)
+        others = await self._other_words(request.status, wanted, total) if start.after is None else None
         return NodeSearchResponse(
             message=message,
             total=total,
@@ -146,7 +149,7 @@ class Searching(FactSearch):
                 caller,
                 wanted.group_ids,
                 empty=not total,
-                note=await self._other_words(request.status, wanted, total) if start.after is None else None,
+                note=joined(others, cut_summaries(found[:kept])),
             ),
             nodes=views[:kept],
         )

@@ -1,7 +1,7 @@
 """Shared by all reads: the scope in the answer, dates and uuids from callers, and the entity asked about."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
@@ -22,7 +22,16 @@ from graphiti_pkm.core.model.requests import ME, Request
 from graphiti_pkm.core.model.times import in_zone, parse_instant, show_time, whole_period
 from graphiti_pkm.core.reading.candidates import PERSON_WORDS
 from graphiti_pkm.core.reading.paging import Key, decode_cursor, encode_cursor
-from graphiti_pkm.core.reading.views import NODE_ALIASES, NODE_FACTS, NODE_PLANS, SUMMARY, Ended, Views, size_in_words
+from graphiti_pkm.core.reading.views import (
+    LISTED_SUMMARY,
+    NODE_ALIASES,
+    NODE_FACTS,
+    NODE_PLANS,
+    WHOLE_SUMMARY,
+    Ended,
+    Views,
+    size_in_words,
+)
 from graphiti_pkm.core.signing import Signer
 from graphiti_pkm.core.waiting import in_thread
 
@@ -215,9 +224,12 @@ class Reader:
         entities: Sequence[Entity],
         group_ids: Sequence[str],
         now: datetime,
-        max_summary: int = SUMMARY,
+        whole: Collection[str] = (),
     ) -> list[NodeView]:
-        """Entities with their aliases, newest current facts and open plans, and what has ended of those without any."""
+        """Entities with their aliases, newest current facts and open plans, and what has ended of those without any.
+
+        ``whole``: of which the summary is not cut as in lists.
+        """
         uuids = [item.uuid for item in entities]
         aliases, current, plans = await asyncio.gather(
             self._graph.records.aliases(uuids, NODE_ALIASES),
@@ -231,7 +243,7 @@ class Reader:
                 item,
                 aliases=aliases.get(item.uuid, ()),
                 facts=facts.get(item.uuid, ()),
-                max_summary=max_summary,
+                max_summary=WHOLE_SUMMARY if item.uuid in whole else LISTED_SUMMARY,
                 ended=ended.get(item.uuid),
             )
             for item in entities

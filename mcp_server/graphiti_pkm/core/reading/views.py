@@ -37,6 +37,10 @@ _CAUSE = 100
 _VALUE = 500
 _NAME = 200
 SUMMARY = 1_000
+LISTED_SUMMARY = 240
+"""Characters of the summary of an entity in a list: a sentence or two."""
+WHOLE_SUMMARY = 8_000
+_SUMMARIES_CUT = 'Where a summary ends in "…", search_nodes with that name alone in names has all of it.'
 _EPISODES = 5
 _ATTRIBUTES = 2_000
 _ATTRIBUTE_CHARS = 500
@@ -121,7 +125,7 @@ class Views:
         ended: Ended | None = None,
     ) -> NodeView:
         """One entity, with the given facts as sentences."""
-        summary, is_past = clipped(entity.summary, max_summary), ended is not None and ended.is_summary_past
+        summary, is_past = cut_at_word(entity.summary, max_summary), ended is not None and ended.is_summary_past
         return NodeView(
             uuid=entity.uuid,
             name=clipped(entity.name, _NAME),
@@ -308,6 +312,21 @@ def _beside_label(entity: Entity) -> dict[str, object]:
 def clipped(text: str, max_chars: int) -> str:
     """The text, shortened with an ellipsis if necessary."""
     return text if len(text) <= max_chars else text[: max_chars - 1] + "…"
+
+
+def cut_summaries(entities: Iterable[Entity], whole: Collection[str] = ()) -> str | None:
+    """What a list says if summaries of it are cut; those of ``whole`` are not."""
+    is_cut = any(len(one.summary) > LISTED_SUMMARY and one.uuid not in whole for one in entities)
+    return _SUMMARIES_CUT if is_cut else None
+
+
+def cut_at_word(text: str, max_chars: int) -> str:
+    """The text, shortened with an ellipsis after a sentence, else after a word."""
+    if len(text) <= max_chars:
+        return text
+    start = text[: max_chars - 1]
+    end = start.rfind(". ", max_chars // 2) + 1 or start.rfind(" ", max_chars // 2)
+    return f"{start[:end] if end > 0 else start}…"
 
 
 def size_in_words(size: GroupSize) -> str:

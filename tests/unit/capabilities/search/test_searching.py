@@ -154,6 +154,25 @@ async def test_each_hit_brings_its_three_newest_current_facts_as_dated_sentences
     assert node.facts == [f"Fact {i} (from 2025-0{i}-01)" for i in (5, 4, 3)]
 
 
+async def test_a_long_summary_is_cut_in_a_list_and_whole_for_its_name_alone() -> None:
+    said = f"{'Sarah leads the team of the journal. ' * 30}End."
+    world = await a_world(an_entity("Sarah", summary=said, label="Person"), an_entity("Tom", summary="Short."))
+    cut = (await nodes(world, "Sarah")).nodes[0].summary
+    assert said.startswith(cut[:-1])
+    assert cut.endswith("journal.…")
+    assert 100 < len(cut) <= 240
+    for listed in (
+        await nodes(world, "Sarah"),
+        await nodes(world, names=["Sarah", "Tom"]),
+        await nodes(world, entity_types=["Person"]),
+    ):
+        assert listed.nodes[0].summary == cut
+        assert "with that name alone" in str(listed.scope.note)
+    alone = await nodes(world, names=["Sarah"])
+    assert (alone.nodes[0].summary, alone.scope.note) == (said, None)
+    assert (await nodes(world, names=["Tom"])).scope.note is None
+
+
 async def test_entity_types_filter_names_and_query() -> None:
     world = await a_world(an_entity("Mercury", label="Planet"), an_entity("Mercury tool", label="Project"))
     assert names(await nodes(world, "mercury", entity_types=["planet"])) == ["Mercury"]

@@ -9,7 +9,7 @@ from tests.fakes import FakeGraph
 
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.records import FactKind
-from graphiti_pkm.core.reading.views import Views, shown_validity, status_of
+from graphiti_pkm.core.reading.views import Views, cut_at_word, shown_validity, status_of
 from graphiti_pkm.settings.loader import Settings
 
 SARAH, ACME = an_entity("Sarah"), an_entity("Acme")
@@ -77,6 +77,19 @@ def test_a_plan_is_past_when_its_day_is_over_and_nothing_became_of_it(
     assert shown_validity(fact, berlin, now) == shown
     views = Views(Groups(FakeGraph(), Settings()), berlin, lambda: now)
     assert views.fact(fact, now).past == (True if shown.endswith("past") else None)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("All of it fits.", "All of it fits."),
+        ("One sentence here. And then another one", "One sentence here.…"),
+        ("A. One long sentence goes on and on and on", "A. One long sentence goes on…"),
+        ("x" * 40, "x" * 29 + "…"),
+    ],
+)
+def test_a_text_is_cut_after_a_sentence_or_a_word(text: str, shown: str) -> None:
+    assert cut_at_word(text, 30) == shown
 
 
 @pytest.mark.parametrize("kind", ["event", "reading", "plan"])
