@@ -1,4 +1,4 @@
-"""Finds people as callers call them: by a first name that several have, or by a role towards the user."""
+"""Finds entities as callers call them: people by a first name or a role towards the user, anything by a short title."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from graphiti_pkm.core.model.names import fold, name_key, normalise_name
 from graphiti_pkm.core.model.queries import EntityFilter, FactFilter
 from graphiti_pkm.core.model.records import Entity, Fact
 from graphiti_pkm.core.ports.graph import Graph
-from graphiti_pkm.core.reading.candidates import PERSON_WORDS
+from graphiti_pkm.core.reading.candidates import PERSON_WORDS, Candidates
 from graphiti_pkm.core.reading.views import Views, clipped, shown_validity, status_of
 
 Named: TypeAlias = Mapping[str, Sequence[Entity]]
@@ -33,12 +33,12 @@ _WHEN = {"current": "now", "future": "later", "ended": "before"}
 
 @dataclass
 class FoundPeople:
-    """Whom the names of a call mean."""
+    """Whom or what the names of a call mean."""
 
     named: dict[str, list[str]] = field(default_factory=dict)
-    """Uuids by name: first by exact name, then by first name or role."""
+    """Uuids by name: first by exact name, then by first name or role, else by short title."""
     ambiguous: dict[str, list[str]] = field(default_factory=dict)
-    """Names that several people have, with what tells them apart."""
+    """Names that several have, with what tells them apart."""
     roles: dict[str, list[str]] = field(default_factory=dict)
     """Who holds a role now, and who held it before."""
 
@@ -51,10 +51,11 @@ class _Me:
 
 
 class People:
-    """The part of ``search_nodes`` that knows people; every read is bounded."""
+    """The part of ``search_nodes`` that knows people and titles; every read is bounded."""
 
-    def __init__(self, graph: Graph, persons: Persons, views: Views, zone: tzinfo) -> None:
+    def __init__(self, graph: Graph, candidates: Candidates, persons: Persons, views: Views, zone: tzinfo) -> None:
         self._graph = graph
+        self._candidates = candidates
         self._persons = persons
         self._views = views
         self._zone = zone
@@ -83,6 +84,11 @@ class People:
                 found.roles[name] = [self._held(uuid, fact, now) for uuid, fact in role_facts]
             elif name in several:
                 found.ambiguous[name] = await self._told_apart(people, me, now)
+        missing = [name for name, uuids in found.named.items() if not uuids and not _is_me(name)]
+        for name, titled in (await self._candidates.titled(missing, wanted)).items():
+            found.named[name] = [one.uuid for one in titled]
+            if len(titled) >= _SEVERAL:
+                found.ambiguous[name] = await self._told_apart(titled, me, now)
         return found
 
     async def _by_first_name(self, exact: Named, wanted: EntityFilter) -> dict[str, list[Entity]]:

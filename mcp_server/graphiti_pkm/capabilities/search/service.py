@@ -42,7 +42,7 @@ class Searching(FactSearch):
         """``flags``: None shows none."""
         super().__init__(context, groups, neighbours)
         self._flags = flags
-        self._people = People(context.graph, self._persons, self._views, context.settings.zone)
+        self._people = People(context.graph, self._candidates, self._persons, self._views, context.settings.zone)
 
     async def search_nodes(self, caller: Caller, request: SearchNodes) -> NodeSearchResponse:
         """Entities of these names first, then the best for the query, with their newest current facts.

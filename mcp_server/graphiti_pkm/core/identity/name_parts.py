@@ -53,6 +53,9 @@ _ORDINARY = words_of(
     bishop pope knight ford wells banks hill hills marsh meadows waters rivers parks fields brooks"""
 )
 _LONGEST_NAME = 6
+_LONGEST_TITLE = 4
+_TITLE_END = re.compile(r" ?[:–—] | --? ")
+_NUMBERED = re.compile(r"(0\d+)-[^\W\d]")
 _NEAR = 60
 _SENTENCE_END = re.compile(r"(?:[.!?:…][\"'”’)]*\s+|\n)[\"'“‘(]*$")
 _NAME_AFTER = re.compile(r" ([A-ZÀ-ÖØ-Þ][\w'’-]+)")
@@ -85,6 +88,14 @@ def first_name(name: str) -> str | None:
         form = next(iter(capitalised_words(word)), None)
         return None if form is None or is_date_word(form) else form
     return None
+
+
+def short_title(name: str) -> str | None:
+    """What stands before a colon or dash: "ADR 4" of "ADR 4: Use SQLite", "0004" of "0004-use-sqlite"."""
+    if numbered := _NUMBERED.match(name):
+        return numbered[1]
+    title, *rest = _TITLE_END.split(name, maxsplit=1)
+    return title if rest and 0 < len(title.split()) <= _LONGEST_TITLE else None
 
 
 def may_stand_alone(entity: Entity) -> bool:

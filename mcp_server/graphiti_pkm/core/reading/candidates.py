@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from graphiti_pkm.core.identity.name_parts import short_title
 from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.identity.spelling import NameForm
 from graphiti_pkm.core.model.names import SHORTEST_PART, beginning_term, name_key, normalise_name, search_terms
@@ -111,6 +112,18 @@ class Candidates:
         return {
             name: [fitting[uuid] for uuid in dict.fromkeys(each) if uuid in fitting] for name, each in holders.items()
         }
+
+    async def titled(self, names: Sequence[str], wanted: EntityFilter) -> dict[str, list[Entity]]:
+        """The entities that have each name as the short title in theirs: "ADR 4" of "ADR 4: Use SQLite"."""
+        found = await asyncio.gather(*(self._titled(name, wanted) for name in names[:_MOST_SIMILAR_OF]))
+        return {name: entities for name, entities in zip(names, found, strict=False) if entities}
+
+    async def _titled(self, name: str, wanted: EntityFilter) -> list[Entity]:
+        terms, asked = search_terms(name, _MOST_NAME_TERMS), normalise_name(name)
+        hits = list(await self._graph.search.search_entities(terms, wanted, _LOOKED_AT)) if terms else []
+        records, names = await self._records(hits, wanted)
+        titles = {uuid: filter(None, map(short_title, each)) for uuid, each in names.items()}
+        return [one for one in records if asked in map(normalise_name, titles[one.uuid])]
 
     async def similar(self, names: Sequence[str], wanted: EntityFilter) -> dict[str, list[str]]:
         """For each unknown name at most three names that it may be part or a misspelling of."""

@@ -60,3 +60,51 @@ async def test_at_most_three_are_named_and_only_those_that_pass_the_filter() -> 
 async def test_other_words_bring_nothing(name: str) -> None:
     answer = await looked_up(name)
     assert (answer.not_found, answer.similar) == ([name], None)
+
+
+DECISIONS = (
+    an_entity("ADR 4: Use SQLite for the journal and the graph", label="Decision"),
+    an_entity("ADR 40 – Hotels"),
+    an_entity("0004-use-sqlite"),
+    an_entity("What ADR 4: says"),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("ADR 4", DECISIONS[0]),
+        ("adr-4", DECISIONS[0]),
+        ("ADR 40", DECISIONS[1]),
+        ("0004", DECISIONS[2]),
+        ("ADR", None),
+        ("ADR 4 Use", None),
+        ("4", None),
+    ],
+)
+async def test_the_short_title_before_a_colon_or_dash_finds_the_entity(name: str, expected: Entity | None) -> None:
+    answer = await looked_up(name, known=DECISIONS)
+    assert [one.uuid for one in answer.nodes] == ([expected.uuid] if expected else [])
+    assert answer.not_found == (None if expected else [name])
+    assert answer.ambiguous is None
+
+
+async def test_a_title_of_an_alias_counts_and_one_of_several_is_told_apart() -> None:
+    other = an_entity("Kafka")
+    world = World()
+    known = (*DECISIONS, other)
+    await world.given(a_write(*known, *map(a_name, known), a_name(other, "ADR 4: Use Kafka")))
+    answer = await world.searching.search_nodes(world.caller, SearchNodes(names=["ADR 4"], group_ids="t1"))
+    assert {one.uuid for one in answer.nodes} == {DECISIONS[0].uuid, other.uuid}
+    assert answer.ambiguous is not None
+    assert sorted(line[:20] for line in answer.ambiguous["ADR 4"]) == sorted(
+        f"{one.name} ({one.uuid[:8]})"[:20] for one in (DECISIONS[0], other)
+    )
+
+
+async def test_an_entity_of_that_very_name_is_meant_and_not_one_with_the_title() -> None:
+    own = an_entity("ADR 4")
+    answer = await looked_up("ADR 4", known=(*DECISIONS, own))
+    assert [one.uuid for one in answer.nodes] == [own.uuid]
+    typed = await looked_up("ADR 4", known=DECISIONS, entity_types=["Person"])
+    assert typed.nodes == []
