@@ -56,7 +56,7 @@ _FOLLOWING = 5
 _MOST_WORDS = 40
 _MARKS = " .,;:!?\"'“”‘’()[]{}<>…"
 _POSSESSIVE = re.compile(r"['’]s$")
-_SMALL_WORDS = words_of(
+SMALL_WORDS = words_of(
     """a about above after again against all also am an and any are as at be because been before being below between
     both but by can could did do does doing done down during each every few for from further had has have having he
     her here hers him himself his how i if in into is it its itself just let me may might more most much must my
@@ -65,7 +65,7 @@ _SMALL_WORDS = words_of(
     up upon us very was we were what when where which while who whom whose why will with within without would yes yet
     you your yours"""
 )
-_NO_NAMES = _SMALL_WORDS | words_of("day like man month thing time today tonight week woman work year yesterday")
+_NO_NAMES = SMALL_WORDS | words_of("day like man month thing time today tonight week woman work year yesterday")
 """Words that form questions: as names they would match an entity of that name."""
 
 
@@ -268,7 +268,7 @@ class EpisodeCandidates:
 
 def without_stop_words(terms: Sequence[str]) -> list[str]:
     """The terms without stop words, which occur in every text and would fill the pool; if nothing is left, all."""
-    return [term for term in terms if term not in _SMALL_WORDS] or list(terms)
+    return [term for term in terms if term not in SMALL_WORDS] or list(terms)
 
 
 def phrases(text: str) -> list[str]:

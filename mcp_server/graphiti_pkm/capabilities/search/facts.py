@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import tzinfo
 
-from graphiti_pkm.capabilities.search.periods import Period, periods_in
+from graphiti_pkm.capabilities.search.episode_candidates import SMALL_WORDS
+from graphiti_pkm.capabilities.search.periods import Period, nearness, periods_in, without_dates
 from graphiti_pkm.capabilities.search.ports import GraphNeighbours
 from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts
 from graphiti_pkm.core.context import Context
@@ -15,6 +17,8 @@ from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import unknown
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import FactSearchResponse, FactView
+from graphiti_pkm.core.model.date_phrases import START_WORDS, date_at
+from graphiti_pkm.core.model.names import search_terms
 from graphiti_pkm.core.model.queries import FactFilter, FactPage, Window
 from graphiti_pkm.core.model.records import Entity, Fact
 from graphiti_pkm.core.model.requests import ME
@@ -41,6 +45,10 @@ _NOTHING_ASKED = (
     "list all facts that fit."
 )
 _WRONG = 0.5
+_DATED = 0.5
+"""How much more a fact counts that is of a time in the query."""
+_HELD = 0.5
+"""The share of that for a state that held then, and did not begin then."""
 _MOST_DATED = 100
 """Readings of a time in the query that come first."""
 _NO_RANKING = "center_node_uuid counts only with a query."
@@ -153,11 +161,12 @@ class FactSearch(FactLists):
 
     async def _best_of(self, caller: Caller, asked: _Asked, query: str) -> FactSearchResponse:
         groups, limit = asked.groups, asked.limit
-        words = await self._candidates.query(query)
-        found = await self._candidates.facts(words, asked.wanted)
-        scores = found.then("corrected", await self._without_wrong(found.by_uuid, asked.wanted))
-        scores = scores.then("centre", await self._near_centre(scores.by_uuid, asked.centre, groups))
         periods = periods_in(query, asked.start.now, self._context.settings.zone)
+        words = await self._candidates.query(self._undated(query, asked.start))
+        found = await self._candidates.facts(words, asked.wanted, self._within(periods, asked.wanted))
+        scores = found.then("date", await self._of_their_time(found.by_uuid, asked.wanted, periods))
+        scores = scores.then("corrected", await self._without_wrong(scores.by_uuid, asked.wanted))
+        scores = scores.then("centre", await self._near_centre(scores.by_uuid, asked.centre, groups))
         dated: list[Fact] = []
         if asked.wanted.kinds == ("reading",):
             scores = scores.then("time", await self._in_time(scores.by_uuid, asked.wanted))
@@ -249,6 +258,33 @@ class FactSearch(FactLists):
         best = ranked((await self._candidates.facts(words, over)).by_uuid)[:1] if over else []
         facts = await self._graph.records.get_facts([uuid for uuid, _ in best], wanted.group_ids) if best else ()
         return self._said_ended(facts, "nearest that had ended")
+
+    def _undated(self, query: str, start: Start) -> str:
+        """The query without its dates, which say when and not what; as it is if no other word is left."""
+        plain = without_dates(query, start.now, self._context.settings.zone)
+        return query if SMALL_WORDS.issuperset(search_terms(plain)) else plain
+
+    def _within(self, periods: Sequence[Period], wanted: FactFilter) -> list[FactFilter]:
+        """The filter for the facts of each period."""
+        found = []
+        for period in periods:
+            after = max(filter(None, (wanted.valid_after, period.start)))
+            before = min(filter(None, (wanted.valid_before, period.end)))
+            if after < before:
+                inside = wanted.model_copy(update={"valid_after": after, "valid_before": before})
+                found.append(inside.told_in(self._context.settings.zone))
+        return found
+
+    async def _of_their_time(
+        self, scores: dict[str, float], wanted: FactFilter, periods: Sequence[Period]
+    ) -> dict[str, float]:
+        """Scores raised by how well a fact fits the times that the query names."""
+        if not periods:
+            return scores
+        zone = self._context.settings.zone
+        facts = await self._facts(list(scores), wanted)
+        shares = {fact.uuid: max(_fits(fact, period, zone) for period in periods) for fact in facts}
+        return {uuid: score * (1 + _DATED * shares.get(uuid, 0.0)) for uuid, score in scores.items()}
 
     async def _of_dates(self, asked: _Asked, query: str, periods: Sequence[Period]) -> list[Fact]:
         """Readings of a measure that the query names, of the dates that it names, oldest first."""
@@ -363,6 +399,22 @@ def _is_of(fact: Fact, period: Period) -> bool:
     """Whether a fact begins, happened or was measured in a period."""
     at = read_at(fact)[0] if fact.kind == "reading" else fact.valid_at
     return at is not None and period.start <= at < period.end
+
+
+def _fits(fact: Fact, period: Period, zone: tzinfo) -> float:
+    """1 for a fact that begins, happened or was measured in a period; less if it only held then.
+
+    As in filters, one without a start counts from its note, and of a date told as a period any part will do.
+    """
+    at = fact.valid_at or fact.reference_time
+    if at is None:
+        return 0.0
+    told = date_at(at, fact.attributes.get(START_WORDS) if fact.valid_at else None, zone)
+    if told.start < period.end and period.start < told.end:
+        return 1.0
+    is_over = fact.invalid_at is not None and fact.invalid_at <= period.start
+    held = _HELD if fact.kind == "state" and at < period.end and not is_over else 0.0
+    return max(held, nearness(at, period, zone))
 
 
 def _held_at_another_time(fact: Fact, period: Period) -> bool:

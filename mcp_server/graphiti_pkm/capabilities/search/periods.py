@@ -70,6 +70,16 @@ def periods_in(text: str, reference: datetime, zone: tzinfo) -> list[Period]:
     ]
 
 
+def without_dates(text: str, reference: datetime, zone: tzinfo) -> str:
+    """The text without the dates that ``periods_in`` reads in it; as it is if it reads none."""
+    if not periods_in(text, reference, zone):
+        return text
+    plain, rest = " ".join(text[:_READ].split()), text[_READ:]
+    for _, _, (begin, stop) in reversed(_found(plain, in_zone(reference, zone).date())):
+        plain = plain[:begin] + plain[stop:]
+    return plain + rest
+
+
 def nearness(moment: datetime, period: Period, zone: tzinfo) -> float:
     """1 for an instant inside, 0.5 for the same days of another year if none was named, else 0."""
     if period.start <= moment < period.end:

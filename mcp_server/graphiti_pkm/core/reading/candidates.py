@@ -32,6 +32,8 @@ from graphiti_pkm.errors import InvalidInput, Unavailable
 POOL = 200
 """Candidates by words, and as many by meaning, whatever the page size: all pages are cut from one ranking."""
 
+_OF_A_PART = 50
+"""Candidates of each part of what is asked for."""
 _PATIENCE = 3.0
 """Seconds that a search waits for an embedding service before it uses words alone."""
 _ALIASES = 10
@@ -175,14 +177,18 @@ class Candidates:
         aliases = await self._graph.records.aliases(uuids, _ALIASES)
         return records, {item.uuid: (item.name, *aliases.get(item.uuid, ())) for item in records}
 
-    async def facts(self, query: Query, wanted: FactFilter) -> Scores:
-        """Facts by their sentence, relation and both entity names."""
+    async def facts(self, query: Query, wanted: FactFilter, parts: Sequence[FactFilter] = ()) -> Scores:
+        """Facts by their sentence, relation and both entity names; also the nearest of each of some ``parts``."""
         hits = list(await self._graph.search.search_facts(query.terms, wanted, POOL))
         texts = {
             item.uuid: " ".join((item.text, item.relation.replace("_", " "), item.source_name, item.target_name))
             for item in await self._graph.records.get_facts(hits, wanted.group_ids)
         }
-        near = await self._graph.search.nearest_facts(query.vector, wanted, POOL) if query.vector else {}
+        near: dict[str, float] = {}
+        if query.vector:
+            for part in parts:
+                near |= await self._graph.search.nearest_facts(query.vector, part, _OF_A_PART)
+            near |= await self._graph.search.nearest_facts(query.vector, wanted, POOL)
         return await in_thread(_fused, query, await in_thread(stem_counts, texts), near)
 
     def _keys(self, names: Sequence[str], group_ids: Sequence[str]) -> dict[str, list[str]]:

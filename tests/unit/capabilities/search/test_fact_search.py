@@ -373,6 +373,50 @@ async def test_only_states_and_plans_can_have_held_at_another_time(told: ParsedR
         assert answer.scope.note == "Not all of this held then: as_of=2025-06-05 finds what did."
 
 
+CHOSEN = "Which database did we choose in March 2026?"
+
+
+async def test_the_words_of_a_date_in_a_query_are_a_time_and_no_words(told: ParsedRequest) -> None:
+    chosen = told.works(text="The team chose the database PostgreSQL", valid_at=at(2026, 3, 12))
+    others = [
+        told.works(kind="event", text=f"Budget {place} was set in March 2026", valid_at=at(2025)) for place in range(3)
+    ]
+    await told.begin(chosen, *others)
+    for is_available in (True, False):
+        told.world.embedder.is_available = is_available
+        first, *rest = (await told.facts(CHOSEN)).facts
+        assert first.uuid == chosen.uuid
+        assert first.why is not None
+        assert first.why["date"] > 0
+        assert not any("date" in (one.why or {}) for one in rest)
+        assert {one.fact for one in (await told.facts("March 2026")).facts[:3]} == {one.text for one in others}
+
+
+async def test_what_began_in_the_time_of_the_query_comes_first_then_what_held_then(told: ParsedRequest) -> None:
+    said = {"text": "The team chose a database"}
+    began = told.works(valid_at=at(2026, 3, 12), **said)
+    vague = told.works(valid_at=at(2026), attributes={"told_start": "2026"}, **said)
+    held = told.works(valid_at=at(2025), **said)
+    unknown = told.works(valid_at=None, reference_time=at(2025), **said)
+    over = told.works(valid_at=at(2024), invalid_at=at(2025, 6), **said)
+    later = told.works(valid_at=at(2026, 5), **said)
+    event = told.works(kind="event", valid_at=at(2025), **said)
+    await told.begin(began, vague, held, unknown, over, later, event)
+    dates = {one.uuid: (one.why or {}).get("date", 0.0) for one in (await told.facts(CHOSEN)).facts}
+    assert dates[began.uuid] == dates[vague.uuid] > dates[held.uuid] == dates[unknown.uuid] > 0
+    assert dates[over.uuid] == dates[later.uuid] == dates[event.uuid] == 0
+    asked = await told.facts("Which database did we choose in March?", kind="event", valid_after="2025")
+    assert [one.uuid for one in asked.facts] == [event.uuid]
+
+
+async def test_a_fact_of_the_time_is_found_behind_any_number_of_others(told: ParsedRequest) -> None:
+    """More than the ranking looks at say the same words."""
+    said = {"kind": "event", "text": "Sarah met Acme"}
+    await told.begin(*(told.works(valid_at=at(2024) + timedelta(days=day), **said) for day in range(450)))
+    answer = await told.facts("When did Sarah meet Acme on 2024-11-05?", max_facts=1)
+    assert [one.valid_at for one in answer.facts] == ["2024-11-05T00:00:00+00:00"]
+
+
 async def test_an_empty_answer_to_dates_of_starts_says_what_asks_for_what_held(told: ParsedRequest) -> None:
     await told.begin(told.works(text="Sarah works at Acme."))
     within: dict[str, Any] = {"valid_after": "2025-06", "valid_before": "2025-07"}

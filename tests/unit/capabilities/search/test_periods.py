@@ -5,7 +5,14 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from graphiti_pkm.capabilities.search.periods import MOST_PERIODS, Period, in_years_before, nearness, periods_in
+from graphiti_pkm.capabilities.search.periods import (
+    MOST_PERIODS,
+    Period,
+    in_years_before,
+    nearness,
+    periods_in,
+    without_dates,
+)
 
 NOW = datetime(2026, 11, 21, 15, tzinfo=UTC)  # a Saturday
 
@@ -91,6 +98,21 @@ def test_what_is_no_date_names_none(text: str) -> None:
 def test_several_dates_are_several_stretches_and_a_list_of_them_is_none() -> None:
     assert days("2025-01-01 or 2025-02-01") == [("2025-01-01", "2025-01-02"), ("2025-02-01", "2025-02-02")]
     assert days(", ".join(f"2025-01-0{day}" for day in range(1, MOST_PERIODS + 2))) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("Which database did we choose in March 2026?", "Which database did we choose in ?"),
+        ("who left between May and July 2025", "who left and"),
+        ("what did I do\nyesterday", "what did I do"),
+        ("may I march in?", "may I march in?"),
+        ("x " * 4_000 + "in March 2026", "x " * 4_000 + "in March 2026"),
+        (", ".join(f"2025-01-0{day}" for day in range(1, 9)), ", ".join(f"2025-01-0{day}" for day in range(1, 9))),
+    ],
+)
+def test_a_text_is_left_without_its_dates(text: str, plain: str) -> None:
+    assert without_dates(text, NOW, UTC).split() == plain.split()
 
 
 def test_days_are_those_of_the_zone() -> None:
