@@ -267,7 +267,7 @@ class Merging(Reader):
             episode = mentions[-1].episode_uuid if mentions else episode
             await self.rest(began)
 
-    async def _next(self, kept: Entity, removed: Entity, moved: Collection[str]) -> Batch:
+    async def _next_batch(self, kept: Entity, removed: Entity, moved: Collection[str]) -> Batch:
         """What is still to be moved, as much as one write takes."""
         stored, most = self._stored, self._at_once
         facts = await stored.facts(removed.uuid, most + 1)
@@ -415,7 +415,7 @@ class Merging(Reader):
         """One write after another; the first one is given and also has what belongs to no part."""
         while (merge := intent.merge) is not None:
             began = perf_counter()
-            batch = await self._next(kept, removed, moved)
+            batch = await self._next_batch(kept, removed, moved)
             part = await in_thread(merge_plan.plan_part, kept, removed, batch, self._context.now())
             report.take(part)
             moved |= part.moved.facts
