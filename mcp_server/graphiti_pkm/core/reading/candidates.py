@@ -178,18 +178,29 @@ class Candidates:
         return records, {item.uuid: (item.name, *aliases.get(item.uuid, ())) for item in records}
 
     async def facts(self, query: Query, wanted: FactFilter, parts: Sequence[FactFilter] = ()) -> Scores:
-        """Facts by their sentence, relation and both entity names; also the nearest of each of some ``parts``."""
-        hits = list(await self._graph.search.search_facts(query.terms, wanted, POOL))
+        """Facts by their sentence, relation and both entity names; the best of each of the ``parts`` are among them."""
+        asked = [*((part, _OF_A_PART) for part in parts), (wanted, POOL)]
+        counts, found = await asyncio.gather(
+            self._worded_facts(query, asked, wanted.group_ids),
+            asyncio.gather(*(self._near_facts(query, each, limit) for each, limit in asked)),
+        )
+        near = {uuid: cosine for each in found for uuid, cosine in each.items()}
+        return await in_thread(_fused, query, counts, near)
+
+    async def _worded_facts(
+        self, query: Query, asked: Sequence[tuple[FactFilter, int]], group_ids: Sequence[str]
+    ) -> WordCounts:
+        search = self._graph.search.search_facts
+        found = await asyncio.gather(*(search(query.terms, each, limit) for each, limit in asked))
+        hits = list(dict.fromkeys(uuid for each in found for uuid in each))
         texts = {
             item.uuid: " ".join((item.text, item.relation.replace("_", " "), item.source_name, item.target_name))
-            for item in await self._graph.records.get_facts(hits, wanted.group_ids)
+            for item in await self._graph.records.get_facts(hits, group_ids)
         }
-        near: dict[str, float] = {}
-        if query.vector:
-            for part in parts:
-                near |= await self._graph.search.nearest_facts(query.vector, part, _OF_A_PART)
-            near |= await self._graph.search.nearest_facts(query.vector, wanted, POOL)
-        return await in_thread(_fused, query, await in_thread(stem_counts, texts), near)
+        return await in_thread(stem_counts, texts)
+
+    async def _near_facts(self, query: Query, wanted: FactFilter, limit: int) -> dict[str, float]:
+        return await self._graph.search.nearest_facts(query.vector, wanted, limit) if query.vector else {}
 
     def _keys(self, names: Sequence[str], group_ids: Sequence[str]) -> dict[str, list[str]]:
         """Under which each of the names may be kept."""
