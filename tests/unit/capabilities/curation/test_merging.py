@@ -5,7 +5,7 @@ from array import array
 from typing import Any
 
 import pytest
-from tests.builders import a_document, a_project, a_write, an_entry, an_instance
+from tests.builders import a_document, a_project, a_write, an_entry, an_instance, new_uuid
 from tests.fakes import FakeEmbedder
 from tests.worlds.curation_world import CurationWorld
 
@@ -164,7 +164,7 @@ async def test_facts_that_the_removed_entity_told_apart_stay_two_however_many_mo
     world = CurationWorld(at_once=at_once)
     await two(world)
     (hosted,) = [one for one in world.graph.tables.facts.values() if one.text.startswith(REMOVED) and one.is_open]
-    again = hosted.model_copy(update={"uuid": f"f{hosted.uuid[1:]}", "text": f"{REMOVED} is served by Borealis."})
+    again = hosted.model_copy(update={"uuid": new_uuid(), "text": f"{REMOVED} is served by Borealis."})
     await world.graph.writer.apply(a_write(again), {})
     preview = await world.merge(KEPT, REMOVED)
     done = await world.merge(KEPT, REMOVED, confirm=preview.confirm)
