@@ -19,9 +19,9 @@ class EpisodeWeights(BaseModel):
     talk: float = Field(default=4.0, ge=0, le=10)
     """What was said in a message and before it."""
     neighbour: float = Field(default=0.1, ge=0, le=10)
-    """The better of the episodes before and after, on the same day or in the same saga."""
+    """Of notes: the better of the episodes before and after, on the same day or in the same saga."""
     day: float = Field(default=0.1, ge=0, le=10)
-    """The best other episodes of the same day."""
+    """Of notes: the best other episodes of the same day."""
 
     def __str__(self) -> str:
         return ",".join(f"{name}={value:g}" for name, value in self)

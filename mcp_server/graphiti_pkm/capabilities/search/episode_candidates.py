@@ -43,7 +43,7 @@ _NAME_WORDS = 3
 _COMPARED = 100
 """Best episodes whose mentioned entities are compared."""
 _SURROUNDED = 20
-"""Best episodes whose day is read."""
+"""Best notes whose day is read."""
 DAY = 300
 """Episodes read of one day."""
 
@@ -144,7 +144,8 @@ class EpisodeCandidates:
             counts_of_named = await self._neighbours.mentions_among(best_of(own.by_uuid, _COMPARED), named)
             shares = {uuid: count / len(named) for uuid, count in counts_of_named.items()}
             own = own_scores(replace(signs, entities=shares), self._weights, possible, in_talk)
-        around = await self._surroundings(own.by_uuid, places, wanted)
+        notes = {uuid: score for uuid, score in own.by_uuid.items() if uuid not in talk}
+        around = await self._surroundings(notes, places, wanted)
         scores = replace(with_surroundings(own, around, self._weights), is_cut=is_cut)
         return Found(scores, {uuid: hit for uuid, hit in hits.items() if hit.end})
 
@@ -248,17 +249,33 @@ class EpisodeCandidates:
         }
 
     async def _surroundings(
-        self, own: Mapping[str, float], places: Mapping[str, Place], wanted: EpisodeFilter
+        self, notes: Mapping[str, float], places: Mapping[str, Place], wanted: EpisodeFilter
     ) -> Surroundings:
-        """Surroundings of the best episodes on their days."""
-        best = best_of(own, _SURROUNDED)
+        """Surroundings of the best notes on their days.
+
+        Messages have none: what was said before each counts already (``talk``), and of a day of 2,000 messages only the
+        first ``DAY`` are read.
+        """
+        if not notes:
+            return Surroundings()
+        best = best_of(notes, _SURROUNDED)
         stretches = list(dict.fromkeys(self._day(places[uuid]) for uuid in best))
         steps, orders = await asyncio.gather(
             self._neighbours.saga_steps(best, wanted.group_ids),
             self._neighbours.places_in(stretches, wanted.recorded_until, DAY),
         )
-        found = {uuid: step for order in orders for uuid, step in steps_in([place.uuid for place in order]).items()}
-        days = {place.uuid: day for day, order in zip(stretches, orders, strict=True) for place in order}
+        found = {
+            uuid: step
+            for order in orders
+            for uuid, step in steps_in([place.uuid for place in order]).items()
+            if uuid in notes
+        }
+        days = {
+            place.uuid: day
+            for day, order in zip(stretches, orders, strict=True)
+            for place in order
+            if place.uuid in notes
+        }
         return Surroundings({**found, **steps}, days)
 
     def _day(self, place: Place) -> Stretch:

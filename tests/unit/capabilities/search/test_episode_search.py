@@ -7,6 +7,7 @@ import pytest
 from tests.builders import GROUP, OTHER_GROUP, a_mention, a_name, a_passage, a_write, an_entity, an_episode, at
 from tests.worlds.reading_world import World, all_pages
 
+from graphiti_pkm.capabilities.search.episode_candidates import DAY
 from graphiti_pkm.capabilities.search.requests import SearchEpisodes
 from graphiti_pkm.core.model.answers import EpisodeSearchResponse
 from graphiti_pkm.core.model.passages import split_passages
@@ -187,6 +188,28 @@ async def test_notes_of_one_sitting_are_no_talk_and_none_loses_to_messages() -> 
     found = (await search(world, "Mia allergic to penicillin")).episodes
     assert found[0].content == known
     assert [one.why.get("talk", 0) > 0 for one in found] == [one.content in chat for one in found]
+
+
+async def test_messages_gain_nothing_by_their_day_however_late_they_come_in_it_and_notes_do() -> None:
+    world = World()
+    day = at(2026, 3, 1)
+    asked = ("Ann: Where is the boat key?", "Ben: The boat key hangs by the door.", "Ann: Which boat key?")
+    chatter = [(f"Ann: hm {number}", day + timedelta(seconds=20 * number)) for number in range(DAY)]
+    early, late = [
+        await given(
+            world,
+            *((text, day + timedelta(hours=hours, seconds=20 * number)) for number, text in enumerate(asked)),
+            source="message",
+        )
+        for hours in (-24, 20)
+    ]
+    await given(world, *chatter, source="message")
+    notes = await given(world, *((text[5:], day + timedelta(days=9, hours=hour)) for hour, text in enumerate(asked)))
+    world.embedder.is_available = False
+    found = {one.uuid: one for one in (await search(world, "boat key")).episodes}
+    assert [found[one.uuid].score for one in early] == [found[one.uuid].score for one in late]
+    assert not any(found[one.uuid].why.keys() & {"neighbour", "day"} for one in (*early, *late))
+    assert all(found[one.uuid].why.keys() >= {"neighbour", "day"} for one in notes)
 
 
 async def test_the_last_message_of_a_talk_has_its_share_though_only_the_words_are_its_own() -> None:
