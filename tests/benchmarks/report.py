@@ -93,15 +93,14 @@ _REASONS = {
     "would hold up other calls (ADR 58).",
     "shortest path of a pair": "NetworkX also searches from both ends and touches a few thousand of the million edges; "
     "a fraction of a millisecond leaves little to save, and a call costs more (ADR 21). Needed: nothing.",
-    "on Neo4j: get_entity_connections through MCP": "of the processor time of a call on a hub of 3,000 facts, three "
-    "quarters are Neo4j's: page and counts each look at all facts, 42 and 29 ms of 113, and nine of the thirteen "
-    "look-ups of a fact are its sort keys: what is current comes first, which depends on the time, so no index has the "
-    "order (ADR 74). A third of what the driver takes in Python makes 200 objects of instants, each of which becomes a "
-    "text. Needed: a property that says when a fact stops to be current, with an index on both ends; instants that are "
-    "asked for as texts.",
-    "on Neo4j: get_entity_timeline through MCP": "page, months and companions each look at all mentions: 10, 19 and 12 "
-    "ms of Neo4j's 59 for 600 of them. Needed: mentions that carry the time of their episode, with an index of entity "
-    "and time, and months counted when they are written.",
+    "on Neo4j: get_entity_connections through MCP": "page and counts each look at all facts, 17 and 14 ms of Neo4j's "
+    "processor time for 4,000 of them. Of a fact that the page does not reach only group and start are looked up (ADR 74), for "
+    "the counts its group, kind and name. A third of what the driver takes in Python makes 200 objects of instants, "
+    "each of which becomes a text. Needed: counts that are kept when a fact is written, which Graphiti's own "
+    "writes would not do; instants that are asked for as texts.",
+    "on Neo4j: get_entity_timeline through MCP": "page, months and companions each look at all mentions: 11, 7 and 5 "
+    "ms of Neo4j's processor time for 800 of them. Needed: mentions that carry the time of their episode, with an "
+    "index of entity and time, and months counted when they are written.",
 }
 """Why a figure is missed and what it would take, by the beginning of its name; rows of one reason share it."""
 

@@ -83,7 +83,7 @@ async def test_connections_ask_five_times_and_look_at_each_fact_of_a_hub_twice(s
     of_all = [one for one in server.database.reads if one.name.startswith(("connections", "neighbours"))]
     assert server.taken() == (5, 11)
     assert [one.name for one in of_all] == ["connections", "neighbours and kinds"]
-    assert await server.database.work(of_all) < 16 * FACTS
+    assert await server.database.work(of_all) < 11 * FACTS
 
 
 async def test_a_timeline_asks_four_times(server: Server) -> None:

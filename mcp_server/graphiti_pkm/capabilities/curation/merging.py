@@ -256,7 +256,6 @@ class Merging(Reader):
         report, most = _Report(), self._at_once
         fact = episode = ""
         while True:
-            began = perf_counter()
             facts = await self._stored.facts(removed.uuid, most, fact)
             mentions = await self._stored.mentions(removed.uuid, most, episode)
             batch = await self._batch(kept, removed, facts, mentions, ())
@@ -265,7 +264,6 @@ class Merging(Reader):
                 return report
             fact = facts[-1].uuid if facts else fact
             episode = mentions[-1].episode_uuid if mentions else episode
-            await self.rest(began)
 
     async def _next_batch(self, kept: Entity, removed: Entity, moved: Collection[str]) -> Batch:
         """What is still to be moved, as much as one write takes."""

@@ -1,7 +1,7 @@
 """The part ``episodes``: in time, by entity, and what they mention."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import tzinfo
 
 from graphiti_pkm.core.model.places import Place, Stretch
 from graphiti_pkm.core.model.queries import Companion, EpisodeFilter, EpisodePage, TimelineSummary, Window
@@ -11,8 +11,6 @@ from graphiti_pkm.storage.graph.parts.part import Part
 from graphiti_pkm.storage.graph.queries import episodes as queries_episodes
 from graphiti_pkm.storage.graph.queries import neighbours as queries_neighbours
 from graphiti_pkm.storage.graph.queries.values import Query, Row
-
-_MONTH = len("2026-03")
 
 
 class Episodes(Part):
@@ -33,12 +31,13 @@ class Episodes(Part):
 
     async def timeline_summary(self, entity_uuid: str, wanted: EpisodeFilter, zone: tzinfo) -> TimelineSummary:
         months_of = queries_episodes.months_in_utc if str(zone) == "UTC" else queries_episodes.months_in_any_zone
-        spans = await self._rows(months_of(entity_uuid, wanted))
+        found = await self._rows(months_of(entity_uuid, wanted))
+        spans = [(mapping.instant(row["first"]), mapping.instant(row["last"]), row["n"]) for row in found]
         return TimelineSummary(
-            first=mapping.instant(spans[0]["first"]) if spans else None,
-            last=max(mapping.instant(row["last"]) for row in spans) if spans else None,
-            total=sum(row["n"] for row in spans),
-            counts=tuple((_inside(row["span"]), row["n"]) for row in spans),
+            first=spans[0][0] if spans else None,
+            last=max(last for _, last, _ in spans) if spans else None,
+            total=sum(count for *_, count in spans),
+            counts=tuple((first, count) for first, _, count in spans),
         )
 
     async def mentioned_with(self, entity_uuid: str, wanted: EpisodeFilter, newest: int, limit: int) -> list[Companion]:
@@ -79,8 +78,3 @@ def _page(rows: Sequence[Row], total: int) -> EpisodePage:
         keys=tuple((row["va"], row["ca"], row["id"]) for row in rows),
         total=total,
     )
-
-
-def _inside(span: str) -> datetime:
-    """The start of a short span, or the middle of a month."""
-    return datetime.fromisoformat(f"{span}-15" if len(span) == _MONTH else span).replace(tzinfo=UTC)

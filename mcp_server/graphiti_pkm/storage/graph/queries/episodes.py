@@ -10,8 +10,11 @@ from graphiti_pkm.storage.graph.queries.parts import (
     RECORDED,
     episode_conditions,
     keys_after,
+    within_reach,
 )
 from graphiti_pkm.storage.graph.queries.values import Query
+
+_AT = "coalesce(e.valid_at, e.created_at)"
 
 
 def timeline(entity_uuid: str, wanted: EpisodeFilter, window: Window) -> tuple[Query, Query]:
@@ -25,14 +28,14 @@ def recent_episodes(wanted: EpisodeFilter, window: Window) -> tuple[Query, Query
 
 
 def _episode_page(name: str, wanted: EpisodeFilter, window: Window, *, in_one: bool = False) -> tuple[Query, Query]:
-    """``in_one``: each row has the total too, so that the episodes of an entity are looked up once."""
+    """``in_one``: each row has the total too, so that the episodes of an entity are looked at once."""
     matched, values = _matching_episodes(wanted)
     sign, order = ("<", "va DESC, ca DESC") if window.newest else (">", "va, ca")
     last, order = ("<", f"{order}, id DESC") if window.newest and window.backwards else (">", f"{order}, id")
-    found, kept, total = matched, "e", ""
+    found, kept, va, total = matched, "e", f"{_AT} AS va", ""
     if in_one:
-        found = f"{matched} WITH collect(e) AS found UNWIND found AS e WITH e, size(found) AS total"
-        kept, total = "e, total", "total, "
+        found = within_reach(matched, _AT, f"WHERE va {sign} $c0" if window.after else "", newest=window.newest)
+        kept, va, total = "e, total", "va", "total, "
     after = ""
     if window.after is not None:
         after = f"""WHERE va {sign} $c0 OR (va = $c0 AND (ca {sign} $c1 OR (ca = $c1 AND id {last} $c2)))
@@ -41,7 +44,7 @@ def _episode_page(name: str, wanted: EpisodeFilter, window: Window, *, in_one: b
     return (
         Query(
             name,
-            f"""{found} WITH {kept}, coalesce(e.valid_at, e.created_at) AS va, {RECORDED} AS ca, e.uuid AS id {after}
+            f"""{found} WITH {kept}, {va}, {RECORDED} AS ca, e.uuid AS id {after}
             ORDER BY {order} LIMIT $limit
             OPTIONAL MATCH (e)<-[:OF]-(s:SearchText)
             RETURN va, ca, id, {total}{EPISODE_COLUMNS} ORDER BY {order}""",
@@ -53,7 +56,7 @@ def _episode_page(name: str, wanted: EpisodeFilter, window: Window, *, in_one: b
 
 def months_in_utc(entity_uuid: str, wanted: EpisodeFilter) -> Query:
     """First, last and number of mentions per month of UTC, in two thirds of the time that other zones take."""
-    return _by_span(entity_uuid, wanted, "left(text, 7)")
+    return _by_span(entity_uuid, wanted, "va.year * 12 + va.month AS month, 0 AS span")
 
 
 def months_in_any_zone(entity_uuid: str, wanted: EpisodeFilter) -> Query:
@@ -65,18 +68,18 @@ def months_in_any_zone(entity_uuid: str, wanted: EpisodeFilter) -> Query:
     return _by_span(
         entity_uuid,
         wanted,
-        """CASE WHEN NOT substring(text, 8, 2) IN ['01', '28', '29', '30', '31'] THEN left(text, 7)
-            WHEN text < '1972' THEN left(text, 19)
-            ELSE left(text, 14) + ['00', '15', '30', '45'][toInteger(substring(text, 14, 2)) / 15] END""",
+        """CASE WHEN 1 < va.day < 28 THEN va.year * 12 + va.month WHEN va.year < 1972 THEN -1 ELSE 0 END AS month,
+          CASE WHEN 1 < va.day < 28 THEN 0 WHEN va.year < 1972 THEN va.epochSeconds ELSE va.epochSeconds / 900 END
+          AS span""",
     )
 
 
-def _by_span(entity_uuid: str, wanted: EpisodeFilter, span: str) -> Query:
+def _by_span(entity_uuid: str, wanted: EpisodeFilter, spans: str) -> Query:
     matched, values = _matching_episodes(wanted.model_copy(update={"entity_uuid": entity_uuid}))
     return Query(
         "mentions by span",
-        f"""{matched} WITH coalesce(e.valid_at, e.created_at) AS va WITH va, toString(va) AS text
-        RETURN {span} AS span, min(va) AS first, max(va) AS last, count(va) AS n ORDER BY first""",
+        f"""{matched} WITH {_AT} AS va WITH {spans}, min(va) AS first, max(va) AS last, count(va) AS n
+        RETURN first, last, n ORDER BY first""",
         values,
     )
 
@@ -94,10 +97,9 @@ def mentioned_with(entity_uuid: str, wanted: EpisodeFilter, newest: int, limit: 
     matched, values = _matching_episodes(wanted.model_copy(update={"entity_uuid": entity_uuid}))
     return Query(
         "mentioned with",
-        f"""{matched} WITH e, coalesce(e.valid_at, e.created_at) AS va, {RECORDED} AS ca
-        ORDER BY va DESC, ca DESC, e.uuid LIMIT $newest
-        MATCH (e)-[:MENTIONS]->(n) WHERE n.uuid <> $entity AND coalesce(n.group_id, '') IN $groups
-        WITH n, count(DISTINCT e) AS often
+        f"""{matched} WITH e, {_AT} AS va, {RECORDED} AS ca ORDER BY va DESC, ca DESC, e.uuid LIMIT $newest
+        MATCH (e)-[:MENTIONS]->(n) WITH n, count(DISTINCT e) AS often
+        WHERE n.uuid <> $entity AND coalesce(n.group_id, '') IN $groups
         RETURN n.uuid AS uuid, coalesce(n.name, '') AS name, often ORDER BY often DESC, name, uuid LIMIT $limit""",
         {**values, "groups": wanted.group_ids, "newest": newest, "limit": limit},
     )

@@ -143,9 +143,8 @@ STARTS = "coalesce(e.valid_at, $dawn)"
 RECORDED = "coalesce(e.created_at, $dawn)"
 KNOWN_FROM = "coalesce(e.valid_at, e.reference_time)"
 
-IS_CURRENT = """CASE WHEN e.expired_at <= $recorded_until THEN 0
+IS_CURRENT = """CASE WHEN e.kind IN ['event', 'plan', 'reading'] THEN 0 WHEN e.expired_at <= $recorded_until THEN 0
   WHEN e.expired_at IS NULL AND e.invalid_at <= $now THEN 0 WHEN e.valid_at > $now THEN 0
-  WHEN e.kind IN ['event', 'plan', 'reading'] THEN 0
   WHEN e.voided THEN CASE WHEN e.expired_at > $recorded_until THEN 1 ELSE 0 END ELSE 1 END"""
 """1 or 0, in the world at ``$now``. What was ended or voided after ``$recorded_until`` still held then: pages of one
 cursor agree, and an end recorded before the clock was set back counts. What is unknown (null, which no WHEN takes)
@@ -211,6 +210,26 @@ def entities_matched(found: str, wanted: EntityFilter, kept: str = "n") -> Condi
         return f"{found} {conditions}", values
     is_so, more = status_conditions(wanted.status, wanted.recorded_until)
     return f"{found} {conditions} MATCH (n)-[e:RELATES_TO]->(w) WHERE {is_so} WITH DISTINCT {kept}", {**values, **more}
+
+
+def within_reach(matched: str, since: str, filling: str = "", *, newest: bool) -> str:
+    """Facts or episodes ``e`` by the time ``va``, without most of those that a page of ``$limit`` does not reach.
+
+    Each row has the ``total`` and ``until``, the time of the last one of the page; null if all may be on it. So of the
+    others nothing is looked up but what ``matched`` and ``since`` ask for.
+
+    Args:
+        matched: finds ``e``.
+        since: when it was, as ``va``.
+        filling: WHERE with what fills the page before anything else, over ``e`` and ``va``.
+        newest: the latest first, or the earliest.
+    """
+    order, is_reached = ("DESC", ">=") if newest else ("ASC", "<=")
+    return f"""{matched} WITH e, {since} AS va ORDER BY va {order} WITH collect([e, va]) AS found
+      CALL (found) {{ UNWIND found AS one WITH one[0] AS e, one[1] AS va {filling} WITH va LIMIT $limit
+        RETURN collect(va) AS filling }}
+      WITH found, size(found) AS total, filling[$limit - 1] AS until UNWIND found AS one
+      WITH one[0] AS e, one[1] AS va, total, until WHERE coalesce(va {is_reached} until, true)"""
 
 
 def has_word(text: str, names: Sequence[str], parameter: str) -> Conditions:

@@ -22,6 +22,7 @@ from graphiti_pkm.storage.graph.queries.parts import (
     normalised,
     plain_forms,
     status_conditions,
+    within_reach,
 )
 from graphiti_pkm.storage.graph.queries.values import Query, Row, digest
 
@@ -456,21 +457,21 @@ def _fact_page(
 ) -> tuple[Query, Query]:
     """Current ones first, then the newest; or the oldest first.
 
-    ``in_one``: each row has the total too, so that the facts of an entity are looked up once; of present facts only.
+    ``in_one``: each row has the total too, so that the facts of an entity are looked at once; of present facts only.
     """
     current = "1" if wanted.only_current else matched.is_current
     oldest = DUE_AT if wanted.asks_open else f"coalesce({known_from(matched.columns)}, $dawn)"
     since = starts(matched.columns) if window.newest else oldest
     keys, order = ("cur, va, ca, id", "cur DESC, va DESC, ca DESC, id") if window.newest else ("va, ca, id",) * 2
-    found, carried, shown = matched.text, matched.carried, keys
+    found, carried, shown, va = matched.text, matched.carried, keys, f"{since} AS va"
     if in_one:
-        found = f"{found} WITH collect(e) AS found UNWIND found AS e WITH e, size(found) AS total"
-        carried, shown = "e, total", f"{keys}, total"
+        found = within_reach(found, since, _filling(current, window), newest=window.newest)
+        carried, shown, va = "e, total", f"{keys}, total", "va"
     after = ""
     if window.after is not None:
         after = f"WHERE {_NEXT_NEWEST if window.newest else _NEXT_OLDEST} WITH {carried}, {keys}"
     values = {**matched.values, **keys_after(window.after, (1, 2) if window.newest else (0, 1))}
-    sorted_by = f"{since} AS va, {RECORDED} AS ca, e.uuid AS id"
+    sorted_by = f"{va}, {RECORDED} AS ca, e.uuid AS id"
     if window.newest:
         sorted_by = f"{current} AS cur, {sorted_by}"
     return (
@@ -482,6 +483,13 @@ def _fact_page(
         ),
         Query(f"{name} total", f"{matched.text} RETURN count(e) AS total", matched.values),
     )
+
+
+def _filling(current: str, window: Window) -> str:
+    """What fills a page before anything else: current facts, or those that are not once the pages have reached them."""
+    if not window.newest:
+        return "WHERE va > $c0" if window.after else ""
+    return f"WHERE va < $c1 AND {current} = $c0" if window.after else f"WHERE {current} = 1"
 
 
 def entity_support(entity_uuids: Sequence[str]) -> Query:
