@@ -94,7 +94,8 @@ _REASONS = {
     "shortest path of a pair": "NetworkX also searches from both ends and touches a few thousand of the million edges; "
     "a fraction of a millisecond leaves little to save, and a call costs more (ADR 21). Needed: nothing.",
     "on Neo4j: get_entity_connections through MCP": "page and counts each look at all facts, 17 and 14 ms of Neo4j's "
-    "processor time for 4,000 of them. Of a fact that the page does not reach only group and start are looked up (ADR 74), for "
+    "processor time for 4,000 of them. Of a fact that the page does not reach only group and start are looked "
+    "up (ADR 74), for "
     "the counts its group, kind and name. A third of what the driver takes in Python makes 200 objects of instants, "
     "each of which becomes a text. Needed: counts that are kept when a fact is written, which Graphiti's own "
     "writes would not do; instants that are asked for as texts.",
