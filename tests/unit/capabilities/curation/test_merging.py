@@ -464,12 +464,11 @@ async def test_a_merge_and_its_undoing_leave_others_a_while_after_each_write_but
     facts = [{"source": REMOVED, "relation": "USES", "target": f"part {number}"} for number in range(10)]
     await world.tell(f"{REMOVED} has parts.", *facts)
     preview = await world.merge(KEPT, REMOVED)
-    assert len(world.rests) == 3, "a preview reads as much, and rests after each page that may not be the last"
-    world.rests.clear()
+    assert world.rests == []  # a preview only reads
     await world.merge(KEPT, REMOVED, confirm=preview.confirm)
     merges = [row for row in world.journal.table.values() if row.intent.kind is WriteKind.MERGE]
     rests = len(merges) - 2  # of the merge before, and the last of this one
     assert len(world.rests) == rests == 2
     await world.unmerge(removed)
     assert len(world.rests) == 2 * rests
-    assert all(0 < seconds <= 0.05 for seconds in world.rests)  # a hub of 10,000 facts rests for 5 seconds at most
+    assert all(0 < seconds <= 0.3 for seconds in world.rests)
