@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from graphiti_pkm.capabilities.search.episode_candidates import SMALL_WORDS
-from graphiti_pkm.capabilities.search.periods import Period, nearness, periods_in, without_dates
+from graphiti_pkm.capabilities.search.periods import Period, nearness, periods_in, told_times
 from graphiti_pkm.capabilities.search.ports import GraphNeighbours
 from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts
 from graphiti_pkm.core.context import Context
@@ -162,9 +162,11 @@ class FactSearch(FactLists):
     async def _best_of(self, caller: Caller, asked: _Asked, query: str) -> FactSearchResponse:
         groups, limit = asked.groups, asked.limit
         periods = periods_in(query, asked.start.now, self._context.settings.zone)
-        words = await self._candidates.query(self._undated(query, asked.start))
-        found = await self._candidates.facts(words, asked.wanted, self._within(periods, asked.wanted))
-        scores = found.then("date", await self._of_their_time(found.by_uuid, asked.wanted, periods))
+        undated, told = told_times(query, asked.start.now, self._context.settings.zone)
+        is_only_dates = SMALL_WORDS.issuperset(search_terms(undated))
+        words = await self._candidates.query(query if is_only_dates else undated)
+        found = await self._candidates.facts(words, asked.wanted, self._within(told, asked.wanted))
+        scores = found.then("date", await self._of_their_time(found.by_uuid, asked.wanted, told))
         scores = scores.then("corrected", await self._without_wrong(scores.by_uuid, asked.wanted))
         scores = scores.then("centre", await self._near_centre(scores.by_uuid, asked.centre, groups))
         dated: list[Fact] = []
@@ -258,11 +260,6 @@ class FactSearch(FactLists):
         best = ranked((await self._candidates.facts(words, over)).by_uuid)[:1] if over else []
         facts = await self._graph.records.get_facts([uuid for uuid, _ in best], wanted.group_ids) if best else ()
         return self._said_ended(facts, "nearest that had ended")
-
-    def _undated(self, query: str, start: Start) -> str:
-        """The query without its dates, which say when and not what; as it is if no other word is left."""
-        plain = without_dates(query, start.now, self._context.settings.zone)
-        return query if SMALL_WORDS.issuperset(search_terms(plain)) else plain
 
     def _within(self, periods: Sequence[Period], wanted: FactFilter) -> list[FactFilter]:
         """The filter for the facts of each period."""

@@ -64,20 +64,23 @@ def periods_in(text: str, reference: datetime, zone: tzinfo) -> list[Period]:
     found = list(_joined(text, _found(text, today), today))
     if len(found) > MOST_PERIODS:
         return []
-    return [
-        Period(start=_midnight(first, zone), end=_midnight(last, zone), is_yearly=is_yearly)
-        for (first, last), is_yearly in found
-    ]
+    return [_period(days, zone, is_yearly=is_yearly) for days, is_yearly in found]
 
 
-def without_dates(text: str, reference: datetime, zone: tzinfo) -> str:
-    """The text without the dates that ``periods_in`` reads in it; as it is if it reads none."""
-    if not periods_in(text, reference, zone):
-        return text
+def told_times(text: str, reference: datetime, zone: tzinfo) -> tuple[str, list[Period]]:
+    """The text without the dates that say when something was, and their periods.
+
+    A date that may be part of a name stays: "the budget of 2025", "the Christmas party", "a gift from April".
+    """
     plain, rest = " ".join(text[:_READ].split()), text[_READ:]
-    for _, _, (begin, stop) in reversed(_found(plain, in_zone(reference, zone).date())):
+    today = in_zone(reference, zone).date()
+    found = [one for one in _found(plain, today) if _says_when(plain, *one[2])]
+    joined = list(_joined(plain, found, today))
+    if not joined or len(joined) > MOST_PERIODS:
+        return text, []
+    for _, _, (begin, stop) in reversed(found):
         plain = plain[:begin] + plain[stop:]
-    return plain + rest
+    return plain + rest, [_period(days, zone, is_yearly=is_yearly) for days, is_yearly in joined]
 
 
 def nearness(moment: datetime, period: Period, zone: tzinfo) -> float:
@@ -153,6 +156,20 @@ def _joined(text: str, found: list[_Found], today: date) -> Iterator[tuple[_Days
             yield days, is_yearly and days == (start, end)
 
 
+def _says_when(text: str, begin: int, stop: int) -> bool:
+    """Whether a date follows a word that dates have, or is one like "last week", and no noun or "'s" goes with it."""
+    if not (_WHEN.match(text, begin, stop) or _WHEN_BEFORE.search(text, 0, begin) or _AGO.search(text, begin, stop)):
+        return False
+    return not _OWNS.match(text, stop) and not (_FEAST.search(text, begin, stop) and _NOUN.match(text, stop))
+
+
+_AT = "in|on|at|over|during|since|until|till|before|after|around|throughout|between"
+_WHEN = re.compile(rf"(?:{_AT}|last|past|this|yesterday|today|tonight|the\s+day\s+before)\b", re.IGNORECASE)
+_WHEN_BEFORE = re.compile(rf"(?<!\w)(?:{_AT}|between\s[^.?!]{{1,40}}\sand)\s+(?:the\s+)?$", re.IGNORECASE)
+_AGO = re.compile(r"\bago$", re.IGNORECASE)
+_OWNS = re.compile(r"['’]")
+_FEAST = re.compile(r"christmas|new\s+year", re.IGNORECASE)
+_NOUN = re.compile(r"\s+(?!(?:and|or|did|do|does|was|were|is|are|with|in|at)\b)\w", re.IGNORECASE)
 _HEAD = re.compile(_IN, re.IGNORECASE)
 _LEAD = re.compile(r"(?<!\w)(?P<word>between|from|since|after|before|until|till)\s+(?:the\s+)?$", re.IGNORECASE)
 _AND = re.compile(r"\s*+(?:,|and|to|until|till|-|–)?\s*+(?:the\s+)?", re.IGNORECASE)
@@ -301,6 +318,10 @@ _RULES = (
     _rule(rf"(?:{_IN}|(?:the\s+)?year\s+){_YEAR}", _whole_year),
 )
 """Longer expressions first."""
+
+
+def _period(days: _Days, zone: tzinfo, *, is_yearly: bool) -> Period:
+    return Period(start=_midnight(days[0], zone), end=_midnight(days[1], zone), is_yearly=is_yearly)
 
 
 def _midnight(day: date, zone: tzinfo) -> datetime:

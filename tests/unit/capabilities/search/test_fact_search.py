@@ -392,6 +392,18 @@ async def test_the_words_of_a_date_in_a_query_are_a_time_and_no_words(told: Pars
         assert {one.fact for one in (await told.facts("March 2026")).facts[:3]} == {one.text for one in others}
 
 
+async def test_a_date_that_is_part_of_a_name_in_a_query_is_words_and_no_time(told: ParsedRequest) -> None:
+    """A budget is approved in the year before: its time would be exactly what is wrong."""
+    right = told.works(kind="event", text="Sarah approved the budget of 2025", valid_at=at(2024, 11))
+    wrong = told.works(kind="event", text="Sarah approved the budget of 2026", valid_at=at(2025, 11))
+    party = told.works(kind="event", text="Sarah organised the Christmas party", valid_at=at(2026, 11, 2))
+    farewell = told.works(kind="event", text="Sarah organised the farewell party", valid_at=at(2025, 12, 25))
+    await told.begin(right, wrong, party, farewell)
+    assert (await told.facts("Who approved the budget of 2025?")).facts[0].uuid == right.uuid
+    for query in ("Who organised the Christmas party?", "Christmas party"):
+        assert (await told.facts(query)).facts[0].uuid == party.uuid
+
+
 async def test_what_began_in_the_time_of_the_query_comes_first_then_what_held_then(told: ParsedRequest) -> None:
     said = {"text": "The team chose a database"}
     began = told.works(valid_at=at(2026, 3, 12), **said)
