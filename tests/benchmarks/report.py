@@ -88,6 +88,20 @@ _REASONS = {
     "all that the filters leave, 0.2 µs each. Needed: a total that is kept when a fact is written.",
     "get_entity_connections whole answer in process": "the counts by neighbour, kind and name look at each fact of the "
     "hub once, about 1 µs each. Needed: counts that are kept when a fact is written, which would cost each write.",
+    "get_entity_connections of another group during that": "all groups share one process, disk and interpreter; a "
+    "merge rests three times as long as it works. Needed: longer rests, which keep the merge's own group waiting "
+    "(ADR 60).",
+    "add_memory of another group during that": "all groups share one writer too, which a merge has for a quarter of "
+    "the time. Needed: longer rests, which keep the merge's own group waiting (ADR 60).",
+    "search_episodes through MCP, recall@10 on 116": "the question shares neither words nor, to this model, meaning "
+    "with what was said; about 65 other ways to rank were tried on the other part of the questions, none of which "
+    "is better by more than two questions (ADR 81). Needed: a larger model, or facts, which the assistant "
+    "supplies.",
+    "search_episodes through MCP, p50 in a group of": "of 80 ms for 100,000 episodes, 25 are the product of the "
+    "question with 200,000 vectors (307 MB) on one core, 25 the words, 14 the embedding. Needed: embedding beside "
+    "the search by words, and vectors of fewer bytes for a first look.",
+    "search_memory_facts through MCP, p50 in a group of": "the texts of 200 candidates are read and taken apart for "
+    "each question. Needed: their words, counted when they are written, as those of episodes are (ADR 44).",
     "embedding 193 sentences": "both multiply the same matrices on one core; what the runtime saves lies between the "
     "products, and how much that is differs from machine to machine (1.8 times elsewhere). Needed: more threads, which "
     "would hold up other calls (ADR 58).",
