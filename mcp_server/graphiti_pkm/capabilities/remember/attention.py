@@ -151,6 +151,17 @@ class AttentionWriter:
             call=f"For the one meant: update_entity {_json({'entity_uuid': meant, 'link_episodes': [episode_uuid]})}",
         )
 
+    def taken_as(self, name: str, people: Sequence[Entity], episode_uuid: str) -> Attention:
+        """``people``: those whom a first name that the call gives may mean; it was taken as the first."""
+        taken, *others = people
+        return Attention(
+            what="shared_name",
+            detail=f"{name} fits several; taken as {taken.name} ({taken.uuid[:SHOWN_UUID]}), not as:",
+            candidates=[f"{one.name} ({one.uuid[:SHOWN_UUID]})" for one in others[:_MOST_CANDIDATES]],
+            call=f'If another is meant: {self._delete} {{"uuid":"{episode_uuid}"}}, then send it again with '
+            f"{_quoted(others[0].name)} in place of {_quoted(name)}",
+        )
+
     def still_linked(self, others: Mapping[str, Sequence[str]], known: KnownNames) -> list[Attention]:
         """``others``: entities that earlier episodes name only inside a name that is new now, with those episodes."""
         return [

@@ -323,6 +323,7 @@ def _about_names(
         attention.append(writer.part_of_name(parts))
     if snapshot.shared:
         attention.append(writer.shared_name(snapshot.shared, episode_uuid))
+    attention += [writer.taken_as(name, people, episode_uuid) for name, people in snapshot.taken_as.items()]
     return attention
 
 

@@ -23,6 +23,7 @@ from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import HAS_GOAL, Entity, Fact, Name, Vector, in_order
 from graphiti_pkm.core.model.requests import ME, AddMemory
 from graphiti_pkm.core.ports.graph import Graph
+from graphiti_pkm.core.reading.bare_names import bare_names
 from graphiti_pkm.core.waiting import in_thread, in_thread_if
 
 LONG_TEXT = 20_000
@@ -87,6 +88,8 @@ class Snapshot:
     """Known entities that the text names."""
     shared: Mapping[str, Sequence[Entity]]
     """First names in the text of several known people, of whom it is open which one is meant."""
+    taken_as: Mapping[str, Sequence[Entity]]
+    """First names that the call gives alone, of several known people; it is taken as the first of them."""
     parts: Mapping[str, str]
     """Words of the text that are part of a known entity's name and not a name themselves, with its uuid."""
     relations: Relations
@@ -172,6 +175,7 @@ class SnapshotReader:
         mentioned, parts = named.mentioned, named.parts
         reading = _Reading(self._graph, group_id, parsed, person, names)
         matched, given = await in_thread_if(is_long(parsed), _given_in, group_id, names_in(parsed, person), names)
+        bare = await in_thread_if(is_long(parsed), bare_names, group_id, parsed, person, names, known, named)
         others = mentioned.union(matched)
         parts = {
             word: uuid for word, uuid in parts.items() if uuid not in others and given.isdisjoint(word_forms(word))
@@ -179,14 +183,15 @@ class SnapshotReader:
         partly = list(dict.fromkeys(parts.values()))[:_MOST_PARTLY]
         around = [*matched, *sorted(mentioned.difference(matched))][:_MOST_RELATED]
         entities, facts, measures, measure_names, nearest, newest = await asyncio.gather(
-            self._graph.records.get_entities([*sorted({*matched, *named.sharing}), *partly], [group_id]),
+            self._graph.records.get_entities([*sorted({*matched, *named.sharing, *bare.uuids}), *partly], [group_id]),
             reading.facts(relations, now),
             reading.measures(),
             reading.measure_names(),
             reading.nearest(vectors),
             self._graph.facts.newest_facts(around, [group_id], now, _RELATED_EACH),
         )
-        settled = settle(named, {one.uuid: one for one in entities}, matched, new.first_names)
+        by_uuid = {one.uuid: one for one in entities}
+        settled = settle(named, by_uuid, matched, new.first_names)
         mentioned = settled.mentioned
         likely = {one.uuid: one.name for one in entities if one.uuid in partly and may_stand_alone(one)}
         likely_parts = {word: likely[uuid] for word, uuid in parts.items() if uuid in likely}
@@ -213,6 +218,7 @@ class SnapshotReader:
             known=known,
             mentioned=mentioned,
             shared=settled.doubtful,
+            taken_as=bare.doubtful(by_uuid),
             parts={word: uuid for word, uuid in parts.items() if word in meant},
             relations=relations,
             entities={entity.uuid: entity for entity in entities},

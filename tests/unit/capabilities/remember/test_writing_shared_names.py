@@ -117,3 +117,58 @@ async def test_an_alias_added_to_an_entity_offers_the_same(world: WritingWorld) 
     assert "Lena is still linked to 1 episode(s) that name this one; to unlink them: update_entity {" in answer.message
     again = UpdateEntity(entity_uuid=world.entity("Mia Holm").uuid, add_aliases=["Mia"])
     assert "still linked" not in (await world.updating.update_entity(LOCAL, again)).message
+
+
+@pytest.fixture
+async def annas() -> WritingWorld:
+    world = WritingWorld(now=at(2026, 6))
+    await world.tell("x", entities=[{"name": "Anna Costa", "type": "Person", "aliases": ["Anna"]}])
+    sister = {"source": "Anna Lindqvist", "relation": "SISTER_OF", "target": "me"}
+    await world.tell("y", sister, entities=[{"name": "Anna Lindqvist", "type": "Person"}])
+    world.clock.advance(seconds=60)
+    return world
+
+
+LEARNS = {"source": "Anna", "relation": "LEARNS", "target": "Swedish"}
+
+
+@pytest.mark.parametrize("given", [{"facts": [LEARNS]}, {"entities": [{"name": "Anna"}]}], ids=["fact", "entity"])
+async def test_a_bare_first_name_given_in_a_call_says_who_else_has_it(
+    annas: WritingWorld, given: dict[str, list[object]]
+) -> None:
+    answer = await annas.send({"episode_body": "My sister Anna is learning Swedish.", **given})
+    report = the(answer, "shared_name")
+    costa, lindqvist = (annas.entity(name).uuid[:8] for name in ("Anna Costa", "Anna Lindqvist"))
+    assert report.detail == f"Anna fits several; taken as Anna Costa ({costa}), not as:"
+    assert report.candidates == [f"Anna Lindqvist ({lindqvist})"]
+    assert report.call == (
+        f'If another is meant: delete_episode {{"uuid":"{answer.episode_uuid}"}}, then send it again with '
+        '"Anna Lindqvist" in place of "Anna"'
+    )
+    assert (annas.mentions("Anna Costa"), annas.mentions("Anna Lindqvist")) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("body", "entities"),
+    [
+        ("She learns.", [{"name": "Anna Costa"}]),
+        ("She learns.", [{"name": "Anna Costa", "aliases": ["Anna"]}, {"name": "Anna Lindqvist"}]),
+        ("Anna Costa learns.", []),
+    ],
+    ids=["declared in full", "alias in this call", "in full in the text"],
+)
+async def test_a_bare_first_name_of_the_one_named_in_full_is_no_doubt(
+    annas: WritingWorld, body: str, entities: list[object]
+) -> None:
+    assert "shared_name" not in attention(await annas.tell(body, LEARNS, entities=entities))
+
+
+async def test_a_bare_first_name_beside_another_in_full_is_a_doubt(annas: WritingWorld) -> None:
+    answer = await annas.tell("She learns.", LEARNS, entities=[{"name": "Anna Lindqvist"}])
+    assert the(answer, "shared_name").detail.startswith("Anna fits several; taken as Anna Costa ")
+
+
+async def test_a_first_name_that_one_person_has_is_no_doubt(annas: WritingWorld) -> None:
+    await annas.tell("x", entities=[{"name": "Bea Costa", "type": "Person", "aliases": ["Bea"]}])
+    await annas.tell("x", entities=[{"name": "Bea Review", "type": "Meeting"}])
+    assert "shared_name" not in attention(await annas.tell("Bea learns.", {**LEARNS, "source": "Bea"}))
