@@ -25,6 +25,7 @@ class ProjectView(Answer):
 class ProjectResponse(ProjectView):
     message: str
     created_new: bool
+    """False: the project was there already and stays as it is. True also if a known entity became the project."""
     needs_attention: list[Attention]
 
 

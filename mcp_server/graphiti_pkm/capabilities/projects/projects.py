@@ -1,6 +1,7 @@
 """``create_project``, ``update_project`` and ``list_projects``."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
 from uuid import uuid4
 
 from graphiti_pkm.capabilities.projects.lookups import ACTIVE, PROJECT, ProjectLookups, status_shown
@@ -11,11 +12,12 @@ from graphiti_pkm.capabilities.projects.requests import MAX_PINS, CreateProject,
 from graphiti_pkm.capabilities.remember.service import Addition, Writing
 from graphiti_pkm.capabilities.remember.write_plan import WritePlan
 from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts.rules import is_current
 from graphiti_pkm.core.facts.statuses import HAS_STATUS, keys_of_meaning
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import resolve_within
 from graphiti_pkm.core.model.access import Caller
-from graphiti_pkm.core.model.answers import Attention
+from graphiti_pkm.core.model.answers import AddMemoryResponse, Attention
 from graphiti_pkm.core.model.names import display_name, name_key
 from graphiti_pkm.core.model.projects import ProjectFilter, ProjectRow
 from graphiti_pkm.core.model.queries import EntityFilter, Window
@@ -38,6 +40,10 @@ class _ExistsError(Exception):
     """Somebody made the project meanwhile."""
 
 
+class _HasStatusError(Exception):
+    """The entity has a status, so the default is not written."""
+
+
 class Projects(ProjectLookups):
     """A project is an entity with a record beside it; its status is a fact, its description the summary."""
 
@@ -49,7 +55,7 @@ class Projects(ProjectLookups):
         self._committer = committer
 
     async def create_project(self, caller: Caller, request: CreateProject) -> ProjectResponse:
-        """Make a project; one of that name is returned as it is.
+        """Make a project; one of that name is returned as it is, and an entity that has a status keeps it.
 
         Raises InvalidInput: something else has the name, or the metadata do not do; nothing was stored.
         """
@@ -71,12 +77,14 @@ class Projects(ProjectLookups):
                 )
             if await self._rows([entity.uuid], [group]):
                 raise _ExistsError
+            if plan.facts.results and _has_status(plan, entity.uuid, self._context.now()):
+                raise _HasStatusError
             project = Project(uuid=entity.uuid, group_id=group, metadata=metadata, created_at=plan.episode.created_at)
             return {"projects": (project,)}
 
         description = (request.description or "").strip()
         written = AddMemory(
-            episode_body=f"Project {name}{f': {_sentence(description)}' if description else '.'} It is {ACTIVE}.",
+            episode_body=f"Project {name}{f': {_sentence(description)}' if description else '.'}",
             name=f"Project {name}",
             group_id=self._groups.name_for(caller, group),
             source_description=SOURCE,
@@ -84,16 +92,15 @@ class Projects(ProjectLookups):
             facts=[FactInput(source=name, relation=HAS_STATUS, value=ACTIVE, fact=f"{name} is {ACTIVE}.")],
         )
         try:
-            stored = await self._writing.add_memory(caller, written, addition=Addition(records, is_read=False))
+            stored, had_status = await self._made(caller, written, Addition(records, is_read=False))
         except _ExistsError:
             known = await self._of_name(name, group)
             if known is None:
                 raise NotFound("The project was made and deleted meanwhile. Nothing was stored.") from None
             return await self._known(known)
         (row,) = await self._rows([stored.entities[0].uuid], [group])
-        return await self._response(
-            row, f"Created project {name!r}.", created_new=True, attention=stored.needs_attention
-        )
+        message = _what_was_made(row, is_new=stored.entities[0].outcome == "created", had_status=had_status)
+        return await self._response(row, message, created_new=True, attention=stored.needs_attention)
 
     async def update_project(self, caller: Caller, request: UpdateProject) -> ProjectResponse:
         """Change what is given.
@@ -234,6 +241,14 @@ class Projects(ProjectLookups):
             await self._committer.commit(intent, {})
         return True
 
+    async def _made(self, caller: Caller, written: AddMemory, addition: Addition) -> tuple[AddMemoryResponse, bool]:
+        """Store it, without the default status if the entity has one; whether it has."""
+        try:
+            return await self._writing.add_memory(caller, written, addition=addition), False
+        except _HasStatusError:
+            alone = written.model_copy(update={"facts": []})
+            return await self._writing.add_memory(caller, alone, addition=addition), True
+
     async def _known(self, row: ProjectRow) -> ProjectResponse:
         message = (
             f"Project {clipped(row.name, _NAME)!r} is there already and stays as it is; update_project changes it."
@@ -265,6 +280,18 @@ class Projects(ProjectLookups):
             pinned=[clipped(names[uuid], _NAME) for uuid in row.project.pins if uuid in names] or None,
             group_id=self._groups.public(row.project.group_id),
         )
+
+
+def _what_was_made(row: ProjectRow, *, is_new: bool, had_status: bool) -> str:
+    name = clipped(row.name, _NAME)
+    made = f"Created project {name!r}." if is_new else f"Made {name!r}, which was known, a project."
+    return f"{made} It is {status_shown(row.status)}, as before." if had_status else made
+
+
+def _has_status(plan: WritePlan, uuid: str, now: datetime) -> bool:
+    """Whether an entity has a status now, or the plan changes a fact that was known."""
+    known = [one for one in plan.world.with_relation(uuid, [HAS_STATUS]) if not plan.world.is_new(one.uuid)]
+    return bool(plan.retirements.changes or plan.world.updates) or any(is_current(one, now) for one in known)
 
 
 def _sentence(text: str) -> str:

@@ -28,7 +28,7 @@ async def test_a_project_is_one_write_an_entity_and_a_fact_of_its_status() -> No
     assert world.entity("Momento").label == "Project"
     assert world.lines() == ["Momento HAS_STATUS status [active]"]
     (write,) = world.written
-    assert [one.content for one in write.episodes] == ["Project Momento: A temporal memory. It is active."]
+    assert [one.content for one in write.episodes] == ["Project Momento: A temporal memory."]
     assert answer.created == write.projects[0].created_at.isoformat()
 
 
@@ -70,6 +70,52 @@ async def test_an_entity_without_a_type_becomes_the_project_and_keeps_its_facts(
     answer = await world.create()
     assert answer.project_id == before
     assert "Tom WORKS_ON Momento" in world.lines()
+    assert answer.created_new
+    assert answer.message == "Made 'Momento', which was known, a project."
+
+
+@pytest.mark.parametrize(
+    ("word", "shown"), [("launched", "launched"), ("in progress", "active"), ("done", "completed")]
+)
+async def test_a_known_entity_keeps_its_status_when_it_becomes_a_project(word: str, shown: str) -> None:
+    world = ProjectsWorld()
+    await world.tell(
+        "Orchard launch came.",
+        {"source": "Orchard launch", "relation": "HAS_STATUS", "value": word},
+        entities=[{"name": "Orchard launch", "type": "Project"}],
+    )
+    (before,) = world.facts
+    world.clock.advance(seconds=1)
+    answer = await world.create("Orchard launch", description="Launch of Orchard", metadata={"a": 1})
+    assert (answer.status, answer.description, answer.metadata) == (shown, "Launch of Orchard", {"a": 1})
+    assert answer.message == f"Made 'Orchard launch', which was known, a project. It is {shown}, as before."
+    assert world.facts == [before]
+    assert world.written[-1].changes == ()
+    assert (await world.listed(status="active")).total == (shown == "active")
+    assert (await world.update("Orchard launch", status="archived")).status == "archived"
+
+
+async def test_a_status_that_is_planned_or_was_ended_stays_as_it_was_told() -> None:
+    world = ProjectsWorld()
+    await world.tell(
+        "Momento is to be done in May 2030.",
+        {"source": "Momento", "relation": "HAS_STATUS", "value": "done", "kind": "plan", "valid_at": "2030-05"},
+    )
+    await world.tell(
+        "Momento was paused in 2020.",
+        {"source": "Momento", "relation": "HAS_STATUS", "value": "paused", "valid_at": "2020", "invalid_at": "2021"},
+    )
+    before = world.facts
+    assert (await world.create()).status == "active"
+    assert [one for one in world.facts if one.value != "active"] == before
+
+
+async def test_a_status_that_is_told_meanwhile_is_kept() -> None:
+    world = ProjectsWorld()
+    told = world.tell("Momento is paused.", {"source": "Momento", "relation": "HAS_STATUS", "value": "paused"})
+    _, answer = await asyncio.gather(told, world.create())
+    assert answer.status in {"paused", "active"}
+    assert world.lines() == ["Momento HAS_STATUS status [paused]"]
 
 
 @pytest.mark.parametrize(
