@@ -351,6 +351,15 @@ async def test_told_since_is_by_the_date_of_the_note_and_without_one_by_the_reco
     assert told(later) == [("restored", untold.uuid)]
     whole = await graph.part(CHANGE_LISTS).changes(wanted(since=at(1), told_since=at(2019)), PAGE)
     assert whole.total == 7
+    day = wanted(told_since=at(2025), told_until=at(2025, 1, 2))
+    between = await graph.part(CHANGE_LISTS).changes(day, PAGE)
+    assert told(between) == told(page)[1:]
+    assert between.total == 2
+    (first,) = (await graph.part(CHANGE_LISTS).changes(day, Window(limit=1))).keys
+    assert told(await graph.part(CHANGE_LISTS).changes(day, Window(limit=1, after=first))) == told(page)[2:]
+    ends = await graph.part(CHANGE_LISTS).changes(wanted(since=at(1), told_until=at(2025)), PAGE)
+    assert {one.fact_uuid for one in ends.changes} == {told_old.uuid, told_new.uuid, untold.uuid}
+    assert [one.kind for one in ends.changes] == ["retired", "added", "retired", "added"]
 
 
 async def test_changes_between_instants_of_each_group(graph: Graph) -> None:

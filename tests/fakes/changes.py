@@ -51,11 +51,7 @@ class FakeChangeLists(FakePart):
         fitting = {
             _key(change): change
             for change, ends in (*stored, *added)
-            if _fits(change, ends, wanted)
-            and (
-                wanted.told_since is None
-                or told.get(change.episode_uuid or "", change.recorded_at) >= wanted.told_since
-            )
+            if _fits(change, ends, wanted) and _is_told(told.get(change.episode_uuid or "", change.recorded_at), wanted)
         }
         after = None if window.after is None else _order(window.after)
         keys = sorted((key for key in fitting if after is None or _order(key) > after), key=_order)[: window.limit]
@@ -115,6 +111,11 @@ def _fits(change: RecordedChange, ends: tuple[str, ...], wanted: ChangeFilter) -
             for name, at in wanted.bounds
         )
     )
+
+
+def _is_told(at: datetime, wanted: ChangeFilter) -> bool:
+    since, until = wanted.told_since, wanted.told_until
+    return (since is None or since <= at) and (until is None or at < until)
 
 
 def _key(change: RecordedChange) -> Key:

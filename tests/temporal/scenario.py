@@ -161,7 +161,7 @@ class Series(Part):
 
 
 class Changes(Part):
-    """What the record says was changed from ``since`` until before ``until``, or by notes ``told_since`` a date."""
+    """What the record says was changed from ``since`` until before ``until``; with ``told_since`` by the notes."""
 
     since: str | None = None
     until: str | None = None

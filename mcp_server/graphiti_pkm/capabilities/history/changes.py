@@ -52,6 +52,8 @@ class Changes(Reader):
     async def what_changed(self, caller: Caller, request: WhatChanged) -> ChangesResponse:
         """Changes recorded in ``[since, until)``, newest first, each with the words that caused it.
 
+        With ``told_since``, those told in ``[told_since, until)``, and recorded at ``since`` or later.
+
         With ``entity_uuid``, those of its facts, in its own group unless ``group_ids`` is given.
         """
         since, before = self._instant("since", request.since), self._instant("until", request.until)
@@ -62,7 +64,10 @@ class Changes(Reader):
                 "Give since (when it was recorded), told_since (the date of the note), kinds or entity_uuid."
             )
         after = since or _EVER
-        check_period(after, before, ("since", "until"), "change")
+        if told_since is None:
+            check_period(after, before, ("since", "until"), "change")
+        else:
+            check_period(told_since, before, ("told_since", "until"), "note")
         named = request.entity_uuid
         anchor = None if named is None else await self._anchor(caller, named, request.group_ids)
         groups = anchor.group_ids if anchor else self._groups.searched(caller, request.group_ids)
@@ -83,8 +88,9 @@ class Changes(Reader):
             group_ids=groups,
             recorded_until=max(now, *written),
             since=max(after, min(place.seen, default=after)),
-            until=before,
+            until=before if told_since is None else None,
             told_since=told_since,
+            told_until=None if told_since is None else before,
             entity_uuid=anchor and anchor.uuid,
             kinds=self._stored_kinds(caller, request.kinds or (), groups),
             seen=place.seen,
@@ -96,14 +102,10 @@ class Changes(Reader):
         kept = fit(item_sizes(views, groups), budget((CHANGES, request.limit)))
         more = kept < len(page.changes)
         name = clipped(anchor.entity.name, _WORDS) if anchor and anchor.entity else None
-        zone = self._context.settings.zone
-        periods = [
-            f"{words} since {show_time(at, zone)}" for words, at in (("recorded", since), ("told", told_since)) if at
-        ]
-        periods = ["since the last call"] if place.seen else periods or ["since the record began"]
+        period = "since the last call" if place.seen else self._period(since, told_since, before)
         about = f" about {name}" if name else ""
         return ChangesResponse(
-            message=f"{_told(kept, page.total)} {' and '.join(periods)}{about}",
+            message=f"{_told(kept, page.total)} {period}{about}",
             total=page.total,
             returned=kept,
             truncated=more,
@@ -120,6 +122,15 @@ class Changes(Reader):
             ),
             changes=views[:kept],
         )
+
+    def _period(self, since: datetime | None, told_since: datetime | None, until: datetime | None) -> str:
+        """The period in words; ``until`` ends what is named last."""
+        zone = self._context.settings.zone
+        given = (("recorded", since), ("told", told_since))
+        words = " and ".join(f"{clock} since {show_time(at, zone)}" for clock, at in given if at)
+        if until is None:
+            return words or "since the record began"
+        return f"{words or 'recorded'} until {show_time(until, zone)}"
 
     def _start_of(self, caller: Caller, request: WhatChanged, since: datetime | None, **resolved: object) -> Start:
         """``since`` belongs to the cursors of pages; a feed goes on from its cursor, with ``since`` or without."""

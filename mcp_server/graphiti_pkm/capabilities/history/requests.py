@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field
 from graphiti_pkm.core.model.change_kinds import AskedChange
 from graphiti_pkm.core.model.requests import PER_PAGE, Request, as_list
 from graphiti_pkm.core.reading import paging
-from graphiti_pkm.toolkit.parameters import Before, Cursor, OwnGroups
+from graphiti_pkm.toolkit.parameters import Cursor, OwnGroups
 
 FactUuid: TypeAlias = Annotated[str, Field(description="from search_memory_facts or what_changed")]
 Kinds: TypeAlias = Annotated[list[AskedChange], BeforeValidator(as_list)]
@@ -16,7 +16,7 @@ Reason: TypeAlias = Annotated[str, Field(description="why, kept in the record")]
 
 class WhatChanged(Request):
     since: Annotated[str | None, Field(description="when recorded: ISO date, month or year")] = None
-    until: Before = None
+    until: Annotated[str | None, Field(description="excluded; when told if told_since")] = None
     told_since: Annotated[str | None, Field(description="only changes told on or after this date")] = None
     entity_uuid: Annotated[str | None, Field(description="only its facts")] = None
     group_ids: OwnGroups = None

@@ -18,6 +18,8 @@ class ChangeFilter(Record):
     """Before."""
     told_since: datetime | None = None
     """Only what an episode of this instant or later caused; without an episode, what was recorded then."""
+    told_until: datetime | None = None
+    """Only what an episode before this instant caused, likewise."""
     entity_uuid: str | None = None
     """Only changes of this entity's facts, including deleted ones."""
     kinds: tuple[ChangeKind, ...] = ()
@@ -26,6 +28,12 @@ class ChangeFilter(Record):
     """Of each group, in their order: only what was recorded after this instant. Empty: whatever was recorded."""
     newest: tuple[datetime, ...] = ()
     """Of each group, in their order: only what was recorded until this instant. Empty: whatever was recorded."""
+
+    @property
+    def told(self) -> tuple[tuple[str, str, datetime], ...]:
+        """``told_since`` and ``told_until`` as far as they are given, each with how a note's time compares to it."""
+        given = (("told_since", ">=", self.told_since), ("told_until", "<", self.told_until))
+        return tuple((name, compared, at) for name, compared, at in given if at)
 
     @property
     def bounds(self) -> tuple[tuple[str, dict[str, datetime]], ...]:

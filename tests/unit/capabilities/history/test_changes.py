@@ -177,7 +177,7 @@ async def test_a_period_is_of_the_record_half_open_and_in_the_zone() -> None:
     assert (await changed(world, "2026", until="2026-06-01")).total == 0
     assert (await changed(world, "2026", until="2026-06-02")).total == 1
     empty = await changed(world, "2001", until="2002")
-    assert (empty.total, empty.message) == (0, "No changes of facts recorded since 2001-01-01")
+    assert (empty.total, empty.message) == (0, "No changes of facts recorded since 2001-01-01 until 2002-01-01")
     assert empty.scope.holds == {"default": "1 episode, 2 entities, 1 fact"}
 
 
@@ -270,6 +270,35 @@ async def test_a_change_has_the_date_of_its_note_and_is_found_by_it(world: Writi
     assert "recorded since 2026-01-01 and told since 2001-01-01" in both.message
     with pytest.raises(InvalidInput, match="Give since"):
         await changed(world, None)
+
+
+async def test_until_ends_the_period_of_the_notes_if_that_is_asked_for(world: WritingWorld) -> None:
+    await told(world, "In May.", ACME, reference_time="2001-05-05")
+    await told(world, "In June.", GLOBEX, reference_time="2001-06-01")
+    await told(world, "In July.", {**ACME, "target": "Initech"}, reference_time="2001-07-01")
+
+    async def between(since: str | None = None, **fields: Any) -> ChangesResponse:
+        return await changed(world, since, **fields)
+
+    in_may = await between(told_since="2001-05", until="2001-06")
+    assert lines(in_may) == [("added", "I work at Acme")]
+    assert (in_may.total, in_may.feed_cursor) == (1, None)
+    assert in_may.message.endswith("told since 2001-05-01 until 2001-06-01")
+    pages = await all_pages(lambda cursor: between(told_since="2001-05", until="2001-07", limit=1, cursor=cursor))
+    seen = [("added", "I work at Globex"), ("added", "I work at Acme")]
+    assert [line for page in pages for line in lines(page)] == seen
+    for other in ({"until": "2001-08"}, {"until": None}, {"told_since": "2001-04"}):
+        with pytest.raises(InvalidCursor):
+            await between(
+                **{"told_since": "2001-05", "until": "2001-07", "limit": 1, **other}, cursor=pages[0].next_cursor
+            )
+    assert lines(await between("2026", told_since="2001-05", until="2001-07")) == seen
+    late = await between("2027", told_since="2001-05", until="2001-06")
+    assert late.message == "No changes of facts recorded since 2027-01-01 and told since 2001-05-01 until 2001-06-01"
+    of_me = await between(entity_uuid="me", until="2027")
+    assert of_me.message.endswith("recorded until 2027-01-01 about me")
+    with pytest.raises(InvalidInput, match="until must be later than told_since"):
+        await between(told_since="2001-05", until="2001-05-01")
 
 
 async def test_all_changes_of_an_entity_need_no_period(world: WritingWorld) -> None:

@@ -212,11 +212,11 @@ def _recorded(wanted: ChangeFilter, record: str, at: str, cause: str) -> Conditi
     if wanted.until is not None:
         parts.append(f"{at} < $until")
         values |= {"until": wanted.until, "last_day": day_number(min(wanted.until, wanted.recorded_until))}
-    if wanted.told_since is not None:
+    for name, compared, instant in wanted.told:
         note = f"MATCH (n:Episodic {{uuid: {cause}}}) WHERE coalesce(n.group_id, '') IN $groups RETURN n.valid_at"
         told = f"COLLECT {{ {note} }}[0]"
-        parts.append(f"coalesce({told}, {at}) >= $told_since")
-        values["told_since"] = wanted.told_since
+        parts.append(f"coalesce({told}, {at}) {compared} ${name}")
+        values[name] = instant
     return all_of(parts), values
 
 

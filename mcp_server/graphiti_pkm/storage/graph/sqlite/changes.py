@@ -77,11 +77,11 @@ def _source(
         compared = ">" if name == "seen" else "<="
         where += f""" AND c.{at} {compared} json_extract(:{name}, '$."' || c.group_id || '"')"""
         parameters[name] = json.dumps({group: micros(instant) for group, instant in of_group.items()})
-    if wanted.told_since is not None:
+    for name, compared, instant in wanted.told:
         cause = "c.episode_uuid" if table == "change" else _FIRST_EPISODE
         told = f"SELECT n.valid_at FROM episode n WHERE n.uuid = {cause} AND n.group_id {IN_GROUPS}"
-        where += f" AND coalesce(({told}), c.{at}) >= :told_since"
-        parameters["told_since"] = micros(wanted.told_since)
+        where += f" AND coalesce(({told}), c.{at}) {compared} :{name}"
+        parameters[name] = micros(instant)
     if wanted.entity_uuid is not None:
         parameters["entity"] = wanted.entity_uuid
         where += f""" AND c.uuid IN (SELECT uuid FROM {table} WHERE source_uuid = :entity
