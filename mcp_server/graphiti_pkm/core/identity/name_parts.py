@@ -90,12 +90,19 @@ def first_name(name: str) -> str | None:
     return None
 
 
-def short_title(name: str) -> str | None:
-    """What stands before a colon or dash: "ADR 4" of "ADR 4: Use SQLite", "0004" of "0004-use-sqlite"."""
-    if numbered := _NUMBERED.match(name):
-        return numbered[1]
+def short_titles(name: str) -> list[str]:
+    """What stands before a colon or dash, and of that what stands after the last slash.
+
+    "ADR 4" of "ADR 4: Use SQLite" and of "govuk/ADR 4", "0004" of "0004-use-sqlite".
+    """
     title, *rest = _TITLE_END.split(name, maxsplit=1)
-    return title if rest and 0 < len(title.split()) <= _LONGEST_TITLE else None
+    last = title.rpartition("/")[2]
+    titles = [title] if rest else []
+    if last != title and any(map(str.isalpha, last)):
+        titles.append(last)
+    if numbered := _NUMBERED.match(last):
+        titles.append(numbered[1])
+    return [one for one in titles if 0 < len(one.split()) <= _LONGEST_TITLE]
 
 
 def may_stand_alone(entity: Entity) -> bool:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from graphiti_pkm.core.identity.name_parts import short_title
+from graphiti_pkm.core.identity.name_parts import short_titles
 from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.identity.spelling import NameForm
 from graphiti_pkm.core.model.names import SHORTEST_PART, beginning_term, name_key, normalise_name, search_terms
@@ -116,7 +116,7 @@ class Candidates:
         }
 
     async def titled(self, names: Sequence[str], wanted: EntityFilter) -> dict[str, list[Entity]]:
-        """The entities that have each name as the short title in theirs: "ADR 4" of "ADR 4: Use SQLite"."""
+        """The entities with each name as a short title in theirs: "ADR 4" of "ADR 4: Use SQLite" and "govuk/ADR 4"."""
         found = await asyncio.gather(*(self._titled(name, wanted) for name in names[:_MOST_SIMILAR_OF]))
         return {name: entities for name, entities in zip(names, found, strict=False) if entities}
 
@@ -124,7 +124,7 @@ class Candidates:
         terms, asked = search_terms(name, _MOST_NAME_TERMS), normalise_name(name)
         hits = list(await self._graph.search.search_entities(terms, wanted, _LOOKED_AT)) if terms else []
         records, names = await self._records(hits, wanted)
-        titles = {uuid: filter(None, map(short_title, each)) for uuid, each in names.items()}
+        titles = {uuid: [title for one in each for title in short_titles(one)] for uuid, each in names.items()}
         return [one for one in records if asked in map(normalise_name, titles[one.uuid])]
 
     async def similar(self, names: Sequence[str], wanted: EntityFilter) -> dict[str, list[str]]:

@@ -254,7 +254,13 @@ async def test_in_one_call_a_name_wins_over_an_alias(world: WritingWorld) -> Non
 
 @pytest.mark.parametrize(
     ("known", "new"),
-    [("Sarah Chen", "Sarah"), ("Sarah", "Dr. Sarah Chen"), ("PostgreSQL", "PostgreSLQ"), ("Project Atlas", "Atlas")],
+    [
+        ("Sarah Chen", "Sarah"),
+        ("Sarah", "Dr. Sarah Chen"),
+        ("PostgreSQL", "PostgreSLQ"),
+        ("Project Atlas", "Atlas"),
+        ("govuk/ADR 15", "ADR 15"),
+    ],
 )
 async def test_a_similar_name_is_reported_and_never_merged(world: WritingWorld, known: str, new: str) -> None:
     first = await world.tell("x", entities=[{"name": known}])

@@ -102,6 +102,45 @@ async def test_a_title_of_an_alias_counts_and_one_of_several_is_told_apart() -> 
     )
 
 
+IN_SETS = (
+    an_entity("govuk/ADR 4", label="Decision"),
+    an_entity("govuk/ADR 15: Move/copy of data"),
+    an_entity("docs/govuk/0033-logs"),
+    an_entity("CI/CD: pipelines"),
+    an_entity("9/11"),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("ADR 4", IN_SETS[0]),
+        ("adr-4", IN_SETS[0]),
+        ("ADR 15", IN_SETS[1]),
+        ("govuk/ADR 15", IN_SETS[1]),
+        ("copy of data", None),
+        ("0033", IN_SETS[2]),
+        ("0033-logs", IN_SETS[2]),
+        ("CI/CD", IN_SETS[3]),
+        ("CD", IN_SETS[3]),
+        ("govuk", None),
+        ("11", None),
+    ],
+)
+async def test_what_stands_after_the_last_slash_is_a_short_title(name: str, expected: Entity | None) -> None:
+    answer = await looked_up(name, known=IN_SETS)
+    assert [one.uuid for one in answer.nodes] == ([expected.uuid] if expected else [])
+    assert answer.not_found == (None if expected else [name])
+
+
+async def test_decisions_of_two_sets_are_told_apart() -> None:
+    other = an_entity("team/ADR 4", label="Decision")
+    answer = await looked_up("ADR 4", known=(*IN_SETS, other))
+    assert {one.uuid for one in answer.nodes} == {IN_SETS[0].uuid, other.uuid}
+    assert answer.ambiguous is not None
+    assert sorted(line.split(" (")[0] for line in answer.ambiguous["ADR 4"]) == [IN_SETS[0].name, other.name]
+
+
 async def test_an_entity_of_that_very_name_is_meant_and_not_one_with_the_title() -> None:
     own = an_entity("ADR 4")
     answer = await looked_up("ADR 4", known=(*DECISIONS, own))
