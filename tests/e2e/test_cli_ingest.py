@@ -31,6 +31,9 @@ async def test_a_file_is_stored_once_found_quoted_and_kept_by_a_backup(tmp_path:
     ]
     again = await asyncio.to_thread(run, "ingest", *given, "--name", "team", **options)
     assert (again.returncode, again.stdout) == (0, "2 of 2 did not change.\n"), again.stderr
+    (late,) = files(root, late="# Late\n\nIt came later.\n")
+    more = await asyncio.to_thread(run, "ingest", late, "--name", "team", **options)
+    assert more.stdout == "team/late: stored, version 1: 1 of 1 sections are new, 2 sentences.\n", more.stderr
 
     async with over_stdio(data, toolsets="memory,curation") as client:
         found = await call(client, "search_episodes", query="one file holds it all", max_episodes=1)

@@ -25,6 +25,7 @@ from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.document_records import SECTION_SOURCE, Document, Section
 from graphiti_pkm.core.model.job_records import EmbedPassagesJob
 from graphiti_pkm.core.model.passages import without_left_out
+from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import Episode, Mention, Passage, Vector, Vectors, WriteIntent, WriteKind
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.core.model.request_checks import check_text
@@ -134,18 +135,20 @@ class Ingesting:
         caller.must_write("Nothing was stored.")
         group = self._groups.one(caller, group_id)
         _check_names(files)
+        if len(files) == 1:
+            files = [await self._in_its_set(files[0], group)]
+            _check_names(files)
         batch: list[tuple[_Read, list[str]]] = []
         for given in files:
-            named = await self._in_its_set(given, group) if len(files) == 1 else given
             try:
-                read = await in_thread(_read, named, root)
+                read = await in_thread(_read, given, root)
                 known = await self._known(read, group)
                 refusal = _other_file(read, known) or await self._refusal(read, known, group)
             except PkmError as error:
-                yield Ingested(named.name, "failed", reason=error.message)
+                yield Ingested(given.name, "failed", reason=error.message)
                 continue
             if refusal is not None:
-                yield Ingested(named.name, "failed", reason=refusal)
+                yield Ingested(given.name, "failed", reason=refusal)
                 continue
             if known.is_unchanged(read.file.path):
                 yield Ingested(read.name, "unchanged", known.version)
@@ -159,12 +162,17 @@ class Ingesting:
             yield done
 
     async def _in_its_set(self, given: Given, group: str) -> Given:
-        """A file of a set that comes alone with the name of the set is what it is in the set."""
-        name = f"{given.name}/{given.path.stem}"
-        documents = self._graph.documents
-        if await documents.present(group, given.name) is None and await documents.present(group, name) is not None:
-            return replace(given, name=name)
-        return given
+        """A file that comes alone with the name of a set is one of the set, unless that is the name of a document."""
+        documents, prefix = self._graph.documents, f"{given.name}/"
+        if await documents.present(group, given.name) is not None:
+            return given
+        name = f"{prefix}{given.path.stem}"
+        if given.name == given.path.stem:  # perhaps it was given no name, then another set is none of its business
+            is_one = await documents.present(group, name) is not None
+        else:
+            others = await documents.listed(group, Window(limit=1, after=(prefix,)))
+            is_one = any(other.name.startswith(prefix) for other in others)
+        return replace(given, name=name) if is_one else given
 
     async def _refusal(self, read: _Read, known: _Known, group: str) -> str | None:
         """Why another text of a decision is not stored under another name: the decision would stand there twice."""

@@ -9,8 +9,10 @@ from tests.worlds.sources_world import SourcesWorld
 from graphiti_pkm.capabilities.sources.decisions import DecisionRecord, read_decision
 from graphiti_pkm.capabilities.sources.ingesting import Given, Ingested
 from graphiti_pkm.capabilities.sources.layout import front_of
+from graphiti_pkm.capabilities.sources.names import LONGEST_NAME
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.records import Fact
+from graphiti_pkm.errors import InvalidInput
 
 NYGARD = """\
 # 4. DNS definitions
@@ -558,11 +560,29 @@ async def test_one_file_of_a_set_with_the_name_of_the_set_is_a_version_of_what_i
     assert (done.name, done.outcome, done.version) == ("team/0004-dns", "changed", 2)
     assert [one.value for one in current(world, "team/ADR 4", "HAS_STATUS")] == ["deprecated"]
     assert "ADR 4" not in labels(world)
-    new = await ingest_as(world, "guide.md", "team", "# Guide")
-    assert (new.name, new.outcome) == ("team", "new"), "it is in no set"
-    again = await ingest_as(world, "0004-dns.md", "team", "# Guide\n\n# A page that has the name of the set")
-    assert (again.name, again.outcome) == ("team", "failed"), "a document of just that name comes first"
-    assert "--name 'team/0004-dns'" in (again.reason or "")
+
+
+async def test_a_later_file_that_comes_alone_with_the_name_of_the_set_is_one_more_of_the_set(tmp_path: Path) -> None:
+    world = SourcesWorld(tmp_path)
+    await ingest_as(world, "0004-dns.md", "team/0004-dns", nygard("Superseded by [Names](0015-names.md)"))
+    await ingest_as(world, "notes.md", "teams/notes", "# Notes")
+    new = await ingest_as(world, "0015-names.md", "team", nygard("Accepted", "2018-03-06", "15. Names"))
+    assert (new.name, new.outcome, new.version) == ("team/0015-names", "new", 1)
+    assert {name for name in labels(world) if "ADR" in name} == {"team/ADR 4", "team/ADR 15"}
+    other = await ingest_as(world, "guide.md", "tea", "# Guide")
+    assert (other.name, other.outcome) == ("tea", "new"), "there is no such set"
+    own = await ingest_as(world, "team.md", "team", "# What the team is")
+    assert (own.name, own.outcome) == ("team", "new"), "its own name, which it has without --name too"
+    more = await ingest_as(world, "0033-logs.md", "team", nygard("Accepted", "2019-03-06", "33. Logs"))
+    assert (more.name, more.outcome) == ("team", "failed"), "a document of just that name comes first"
+    assert "--name 'team/0033-logs'" in (more.reason or "")
+
+
+async def test_a_name_that_is_too_long_with_that_of_the_set_is_refused(tmp_path: Path) -> None:
+    world, name = SourcesWorld(tmp_path), "t" * (LONGEST_NAME - 3)
+    await ingest_as(world, "a.md", f"{name}/a", "# A")
+    with pytest.raises(InvalidInput, match="characters"):
+        await ingest_as(world, "guide.md", name, "# Guide")
 
 
 async def test_a_file_of_a_set_is_no_version_of_another_that_came_alone_with_the_name_of_the_set(
