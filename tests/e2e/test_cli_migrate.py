@@ -70,7 +70,7 @@ async def test_concepts_come_alone_and_what_they_leave_behind_is_said(data_dir: 
         *both, "--concepts", "Ines,Heron", "--include-relationships", "--include-instances", data_dir=data_dir
     )
     assert "2 facts copied from default_staging to default_archive" in out
-    assert "  left       Tom likes Ines." in out
+    assert "  left          Tom likes Ines." in out
     async with over_stdio(data_dir) as client:
         assert await facts(client, "default_archive") == STAGED[:2]
         assert await contents(client) == ["Tom knows Ines."]
