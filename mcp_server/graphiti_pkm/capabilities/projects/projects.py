@@ -36,6 +36,10 @@ _NAME = 200
 _DESCRIPTION = 2_000
 
 
+_IS_ACTIVE = f" It is {ACTIVE}."
+"""The words of the default status: it stays when the description goes, because it names somebody forgotten."""
+
+
 class _ExistsError(Exception):
     """Somebody made the project meanwhile."""
 
@@ -84,7 +88,7 @@ class Projects(ProjectLookups):
 
         description = (request.description or "").strip()
         written = AddMemory(
-            episode_body=f"Project {name}{f': {_sentence(description)}' if description else '.'}",
+            episode_body=f"Project {name}{f': {_sentence(description)}' if description else '.'}{_IS_ACTIVE}",
             name=f"Project {name}",
             group_id=self._groups.name_for(caller, group),
             source_description=SOURCE,
@@ -246,7 +250,9 @@ class Projects(ProjectLookups):
         try:
             return await self._writing.add_memory(caller, written, addition=addition), False
         except _HasStatusError:
-            alone = written.model_copy(update={"facts": []})
+            alone = written.model_copy(
+                update={"facts": [], "episode_body": written.episode_body.removesuffix(_IS_ACTIVE)}
+            )
             return await self._writing.add_memory(caller, alone, addition=addition), True
 
     async def _known(self, row: ProjectRow) -> ProjectResponse:

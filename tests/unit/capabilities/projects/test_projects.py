@@ -28,7 +28,7 @@ async def test_a_project_is_one_write_an_entity_and_a_fact_of_its_status() -> No
     assert world.entity("Momento").label == "Project"
     assert world.lines() == ["Momento HAS_STATUS status [active]"]
     (write,) = world.written
-    assert [one.content for one in write.episodes] == ["Project Momento: A temporal memory."]
+    assert [one.content for one in write.episodes] == ["Project Momento: A temporal memory. It is active."]
     assert answer.created == write.projects[0].created_at.isoformat()
 
 
