@@ -66,6 +66,7 @@ async def figures() -> list[Figure]:
         await tell(client)
         found = [each for split in ("tune", "held") for each in await _quality(opened, client, split)]
         found.append(await _speed(opened, client))
+        await tell_facts(client)
         found += await against_embedding(opened, client, _AIMS, "over the journal")
     return [*found, *await _of_a_conversation(), *await _of_facts()]
 

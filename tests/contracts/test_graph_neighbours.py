@@ -33,18 +33,18 @@ async def test_a_stretch_holds_its_episodes_in_order_from_its_start_to_before_it
     told = [an_episode(valid_at=time, created_at=RECORDED - timedelta(hours=i)) for i, time in enumerate(times)]
     elsewhere = an_episode(group_id=OTHER_GROUP, valid_at=times[1])
     await graph.writer.apply(a_write(*told, elsewhere), {})
-    (found,) = await graph.part(NEIGHBOURS).places_in([DAY], LATER, 10)
-    assert found == [place_of(told[i]) for i in (1, 3, 2, 4)]
+    (found,) = await graph.part(NEIGHBOURS).uuids_in([DAY], LATER, 10)
+    assert found == [told[i].uuid for i in (1, 3, 2, 4)]
     other = DAY.model_copy(update={"group_id": OTHER_GROUP})
-    cut = await graph.part(NEIGHBOURS).places_in([DAY, other, DAY.model_copy(update={"group_id": "none"})], LATER, 2)
-    assert cut == [found[:2], [place_of(elsewhere)], []]
+    cut = await graph.part(NEIGHBOURS).uuids_in([DAY, other, DAY.model_copy(update={"group_id": "none"})], LATER, 2)
+    assert cut == [found[:2], [elsewhere.uuid], []]
 
 
 async def test_a_stretch_leaves_out_what_was_recorded_later(graph: Graph) -> None:
     early = an_episode(valid_at=at(2025, 3, 1))
     late = an_episode(valid_at=at(2025, 3, 1), created_at=RECORDED + timedelta(seconds=1))
     await graph.writer.apply(a_write(early, late), {})
-    assert await graph.part(NEIGHBOURS).places_in([DAY], RECORDED, 10) == [[place_of(early)]]
+    assert await graph.part(NEIGHBOURS).uuids_in([DAY], RECORDED, 10) == [[early.uuid]]
 
 
 @pytest.mark.parametrize("year", [1, 987, 1664, 2025, 9998])
@@ -54,8 +54,8 @@ async def test_stretches_of_any_year_hold_what_lies_in_them(graph: Graph, year: 
     away = [an_episode(valid_at=datetime(other, 12, 31, tzinfo=UTC)) for other in (2, 1000, 2024, 9997)]
     await graph.writer.apply(a_write(*told, *away), {})
     stretch = Stretch(group_id=GROUP, start=start, end=start + timedelta(days=1))
-    (found,) = await graph.part(NEIGHBOURS).places_in([stretch], LATER, 100)
-    assert [place.uuid for place in found] == [one.uuid for one in told if start <= one.valid_at < stretch.end]
+    (found,) = await graph.part(NEIGHBOURS).uuids_in([stretch], LATER, 100)
+    assert found == [one.uuid for one in told if start <= one.valid_at < stretch.end]
 
 
 async def test_the_same_text_is_that_of_the_first_such_episode_of_the_stretch(graph: Graph) -> None:

@@ -149,6 +149,22 @@ async def test_facts_are_found_by_relation_and_text(graph: Graph) -> None:
         assert list(await graph.search.search_facts([word], facts(), 10)) == [fact.uuid]
 
 
+async def test_the_text_of_a_fact_has_the_names_of_today_and_is_of_the_groups_asked_for(graph: Graph) -> None:
+    anna, heron = an_entity("Anna", group_id="t1"), an_entity("Heron", group_id="t1")
+    fact = a_fact(anna, heron, "WORKS_ON", text="She leads it", group_id="t1")
+    away = a_fact(an_entity("Ben", group_id="t2"), an_entity("Egret", group_id="t2"), "SEES", group_id="t2")
+    others = [
+        an_entity(name, group_id="t2", uuid=uuid)
+        for name, uuid in (("Ben", away.source_uuid), ("Egret", away.target_uuid))
+    ]
+    await graph.writer.apply(a_write(anna, heron, *others, fact, away), {})
+    asked = [away.uuid, fact.uuid, "none"]
+    assert await graph.search.fact_texts(asked, ["t1"]) == {fact.uuid: "She leads it WORKS ON Anna Heron"}
+    await graph.writer.apply(a_write(anna.model_copy(update={"name": "Anne"})), {})
+    assert await graph.search.fact_texts([fact.uuid], ["t1"]) == {fact.uuid: "She leads it WORKS ON Anne Heron"}
+    assert await graph.search.fact_texts([], ["t1"]) == {}
+
+
 async def test_facts_are_filtered_inside_the_query(graph: Graph) -> None:
     sarah, tom = an_entity("Sarah"), an_entity("Tom")
 

@@ -9,7 +9,7 @@ from tests.fakes.reads import place
 from tests.fakes.tables import Tables
 
 from graphiti_pkm.core.facts.observations import is_observation
-from graphiti_pkm.core.model.places import Place, Steps, Stretch
+from graphiti_pkm.core.model.places import Steps, Stretch
 from graphiti_pkm.core.model.queries import EpisodeFilter
 from graphiti_pkm.core.model.records import Episode
 
@@ -17,16 +17,16 @@ from graphiti_pkm.core.model.records import Episode
 class FakeNeighbours(FakePart):
     """The port ``GraphNeighbours``."""
 
-    async def places_in(
+    async def uuids_in(
         self, stretches: Sequence[Stretch], recorded_until: datetime | None, limit_each: int
-    ) -> list[list[Place]]:
+    ) -> list[list[str]]:
         db = await self._db()
         places = [
             place(one) for one in db.episodes.values() if recorded_until is None or one.created_at <= recorded_until
         ]
         places.sort(key=lambda place: place.order)
         return [
-            [one for one in places if one.group_id == each.group_id and each.start <= one.valid_at < each.end][
+            [one.uuid for one in places if one.group_id == each.group_id and each.start <= one.valid_at < each.end][
                 :limit_each
             ]
             for each in stretches

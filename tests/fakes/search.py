@@ -68,6 +68,15 @@ class FakeSearch(FakePart):
         ]
         return _word_hits(terms, texts, limit)
 
+    async def fact_texts(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, str]:
+        db = await self._db()
+        found = [db.named(db.facts[uuid]) for uuid in uuids if uuid in db.facts]
+        return {
+            one.uuid: " ".join((one.text, one.relation.replace("_", " "), one.source_name, one.target_name))
+            for one in found
+            if one.group_id in group_ids
+        }
+
     async def search_episodes(self, terms: Sequence[str], wanted: EpisodeFilter, limit: int) -> dict[str, float]:
         db = await self._db()
         fitting = [episode for episode in db.episodes.values() if db.episode_fits(episode, wanted)]

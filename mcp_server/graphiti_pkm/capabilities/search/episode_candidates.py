@@ -262,20 +262,10 @@ class EpisodeCandidates:
         stretches = list(dict.fromkeys(self._day(places[uuid]) for uuid in best))
         steps, orders = await asyncio.gather(
             self._neighbours.saga_steps(best, wanted.group_ids),
-            self._neighbours.places_in(stretches, wanted.recorded_until, DAY),
+            self._neighbours.uuids_in(stretches, wanted.recorded_until, DAY),
         )
-        found = {
-            uuid: step
-            for order in orders
-            for uuid, step in steps_in([place.uuid for place in order]).items()
-            if uuid in notes
-        }
-        days = {
-            place.uuid: day
-            for day, order in zip(stretches, orders, strict=True)
-            for place in order
-            if place.uuid in notes
-        }
+        found = {uuid: step for order in orders for uuid, step in steps_in(order, notes).items()}
+        days = {uuid: day for day, order in zip(stretches, orders, strict=True) for uuid in order if uuid in notes}
         return Surroundings({**found, **steps}, days)
 
     def _day(self, place: Place) -> Stretch:

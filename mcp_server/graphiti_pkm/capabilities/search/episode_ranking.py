@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from graphiti_pkm.core.model.places import Steps
@@ -152,11 +152,12 @@ def best_of(scores: Mapping[str, float], count: int) -> list[str]:
     return sorted(scores, key=lambda uuid: (-scores[uuid], uuid))[:count]
 
 
-def steps_in(order: Sequence[str]) -> dict[str, Steps]:
-    """The neighbours before and after each uuid of a sequence."""
+def steps_in(order: Sequence[str], wanted: Collection[str]) -> dict[str, Steps]:
+    """The neighbours before and after each wanted uuid of a sequence."""
     return {
         uuid: Steps(
             previous=order[place - 1] if place else None, next=order[place + 1] if place + 1 < len(order) else None
         )
         for place, uuid in enumerate(order)
+        if uuid in wanted
     }

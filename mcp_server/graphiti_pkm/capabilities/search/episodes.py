@@ -107,10 +107,10 @@ class EpisodeSearch(Reader):
         ]
         sagas, orders = await asyncio.gather(
             self._neighbours.saga_steps([one.uuid for one in episodes], wanted.group_ids),
-            self._neighbours.places_in(stretches, wanted.recorded_until, DAY),
+            self._neighbours.uuids_in(stretches, wanted.recorded_until, DAY),
         )
         steps = {
-            one.uuid: sagas.get(one.uuid) or steps_in([place.uuid for place in order]).get(one.uuid, Steps())
+            one.uuid: sagas.get(one.uuid) or steps_in(order, {one.uuid}).get(one.uuid, Steps())
             for one, order in zip(episodes, orders, strict=True)
         }
         asked = {uuid for step in steps.values() for uuid in (step.previous, step.next) if uuid}

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from graphiti_pkm.core.model.places import Place, Steps, Stretch
+from graphiti_pkm.core.model.places import Steps, Stretch
 from graphiti_pkm.core.model.queries import EpisodeFilter
 from graphiti_pkm.core.model.records import Quality
 
@@ -20,9 +20,9 @@ class GraphFlags(Protocol):
 class GraphNeighbours(Protocol):
     """What stands around episodes and entities, for ranking; each read is bounded."""
 
-    async def places_in(
+    async def uuids_in(
         self, stretches: Sequence[Stretch], recorded_until: datetime | None, limit_each: int
-    ) -> list[list[Place]]:
+    ) -> list[list[str]]:
         """The episodes of each period in order, the first ``limit_each``."""
         ...
 

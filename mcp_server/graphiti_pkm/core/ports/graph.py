@@ -280,6 +280,10 @@ class GraphSearch(Protocol):
         """Full-text hits in relation names and fact texts, filtered in the query."""
         ...
 
+    async def fact_texts(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, str]:
+        """Sentence, relation and both names of each fact, as one text; those of other groups are left out."""
+        ...
+
     async def search_episodes(self, terms: Sequence[str], wanted: EpisodeFilter, limit: int) -> dict[str, float]:
         """Full-text hits in names and contents of episodes; terms may be those of ``names.part_terms``."""
         ...

@@ -193,10 +193,7 @@ class Candidates:
         search = self._graph.search.search_facts
         found = await asyncio.gather(*(search(query.terms, each, limit) for each, limit in asked))
         hits = list(dict.fromkeys(uuid for each in found for uuid in each))
-        texts = {
-            item.uuid: " ".join((item.text, item.relation.replace("_", " "), item.source_name, item.target_name))
-            for item in await self._graph.records.get_facts(hits, group_ids)
-        }
+        texts = await self._graph.search.fact_texts(hits, group_ids)
         return await in_thread(stem_counts, texts)
 
     async def _near_facts(self, query: Query, wanted: FactFilter, limit: int) -> dict[str, float]:

@@ -76,7 +76,7 @@ def test_an_own_score_is_the_weighted_sum_of_what_speaks_for_an_episode() -> Non
 def test_neighbours_and_the_day_lift_and_nothing_exceeds_one() -> None:
     own = {"question": 0.1, "answer": 0.5, "far": 0.1}
     around = Surroundings(
-        steps=steps_in(["question", "answer", "later"]), days={"question": 1, "answer": 1, "later": 1, "far": 2}
+        steps=steps_in(["question", "answer", "later"], own), days={"question": 1, "answer": 1, "later": 1, "far": 2}
     )
     weights = EpisodeWeights(neighbour=0.2, day=0.2)
     scores = with_surroundings(Scores().then("words", own), around, weights)

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import takewhile
 
-from graphiti_pkm.core.model.places import Place, Steps, Stretch
+from graphiti_pkm.core.model.places import Steps, Stretch
 from graphiti_pkm.core.model.queries import EpisodeFilter
-from graphiti_pkm.storage.graph import mapping
 from graphiti_pkm.storage.graph.parts.part import Part
 from graphiti_pkm.storage.graph.queries import neighbours as queries_neighbours
 from graphiti_pkm.storage.graph.queries import read as queries_read
@@ -15,11 +14,11 @@ from graphiti_pkm.storage.graph.queries import read as queries_read
 class Neighbours(Part):
     """The port ``GraphNeighbours``."""
 
-    async def places_in(
+    async def uuids_in(
         self, stretches: Sequence[Stretch], recorded_until: datetime | None, limit_each: int
-    ) -> list[list[Place]]:
-        wanted = [queries_neighbours.places_in(stretch, recorded_until, limit_each) for stretch in stretches]
-        return [list(map(mapping.place, rows)) for rows in await self._read(*wanted)]
+    ) -> list[list[str]]:
+        wanted = [queries_neighbours.uuids_in(stretch, recorded_until, limit_each) for stretch in stretches]
+        return [[row["uuid"] for row in rows] for rows in await self._read(*wanted)]
 
     async def saga_steps(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Steps]:
         if not uuids:

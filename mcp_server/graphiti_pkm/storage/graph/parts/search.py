@@ -49,6 +49,10 @@ class Searches(Part):
         ask = partial(queries_search.search_facts, wanted=wanted, limit=limit)
         return await self.worded(terms, wanted.group_ids, "fact", limit, ask)
 
+    async def fact_texts(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, str]:
+        found = await self._rows(queries_read.fact_texts(uuids, group_ids)) if uuids else ()
+        return {row["uuid"]: row["text"] for row in found}
+
     async def search_episodes(self, terms: Sequence[str], wanted: EpisodeFilter, limit: int) -> dict[str, float]:
         ask = partial(queries_search.search_episodes, wanted=wanted, limit=limit)
         return await self.worded(terms, wanted.group_ids, "episode", limit, ask)

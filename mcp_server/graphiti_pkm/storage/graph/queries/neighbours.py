@@ -27,12 +27,12 @@ def places(uuids: Sequence[str], group_ids: Sequence[str]) -> Query:
     )
 
 
-def places_in(stretch: Stretch, recorded_until: datetime | None, limit: int) -> Query:
+def uuids_in(stretch: Stretch, recorded_until: datetime | None, limit: int) -> Query:
     """Oldest first."""
     return Query(
-        "places in a stretch of time",
+        "episodes in a stretch of time",
         f"""{_IN_STRETCH} AND {RECORDED} <= $recorded_until
-        WITH e ORDER BY e.valid_at, e.created_at, e.uuid LIMIT $limit RETURN {_COLUMNS} ORDER BY va, ca, uuid""",
+        RETURN e.uuid AS uuid ORDER BY e.valid_at, e.created_at, e.uuid LIMIT $limit""",
         {
             "group": stretch.group_id,
             "start": stretch.start,

@@ -113,6 +113,17 @@ def facts(uuids_: Sequence[str], group_ids: Sequence[str]) -> Query:
     )
 
 
+def fact_texts(uuids_: Sequence[str], group_ids: Sequence[str]) -> Query:
+    """In any order."""
+    return Query(
+        "fact texts",
+        f"""UNWIND $uuids AS u MATCH (s)-[e:RELATES_TO {{uuid: u}}]->(o) WHERE {_IN_GROUPS}
+        RETURN e.uuid AS uuid, coalesce(e.fact, '') + ' ' + replace(coalesce(e.name, ''), '_', ' ')
+          + ' ' + coalesce(s.name, '') + ' ' + coalesce(o.name, '') AS text""",
+        {"uuids": uuids_, "groups": group_ids},
+    )
+
+
 def names(keys: Sequence[str], group_ids: Sequence[str]) -> Query:
     """By key; and how many entities each of these groups has, and how many of them have a ``Name``."""
     return Query(

@@ -284,6 +284,9 @@ class Searches(SqlitePart):
     async def search_facts(self, terms: Sequence[str], wanted: FactFilter, limit: int) -> dict[str, float]:
         return await self._file.read(lambda db: words.search_facts(db, terms, wanted, limit))
 
+    async def fact_texts(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, str]:
+        return await self._file.read(lambda db: facts.texts(db, uuids, group_ids))
+
     async def search_episodes(self, terms: Sequence[str], wanted: EpisodeFilter, limit: int) -> dict[str, float]:
         return await self._file.read(lambda db: words.search_episodes(db, terms, wanted, limit))
 

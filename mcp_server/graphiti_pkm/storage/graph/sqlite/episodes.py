@@ -209,11 +209,10 @@ def places(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[str
     return {row["uuid"]: _place(row) for row in found}
 
 
-def places_in(db: sqlite3.Connection, stretch: Stretch, recorded_until: datetime | None, limit: int) -> list[Place]:
+def uuids_in(db: sqlite3.Connection, stretch: Stretch, recorded_until: datetime | None, limit: int) -> list[str]:
     """The episodes of a stretch of time, in order."""
     found = db.execute(
-        """SELECT uuid, group_id, valid_at, created_at FROM episode
-        WHERE group_id = ? AND valid_at >= ? AND valid_at < ? AND created_at <= ?
+        """SELECT uuid FROM episode WHERE group_id = ? AND valid_at >= ? AND valid_at < ? AND created_at <= ?
         ORDER BY valid_at, created_at, uuid LIMIT ?""",
         (
             stretch.group_id,
@@ -223,7 +222,7 @@ def places_in(db: sqlite3.Connection, stretch: Stretch, recorded_until: datetime
             limit,
         ),
     )
-    return list(map(_place, found))
+    return [uuid for (uuid,) in found]
 
 
 def same_text(db: sqlite3.Connection, stretch: Stretch, content: str) -> str | None:
@@ -312,11 +311,11 @@ def _place(row: Row) -> Place:
 class SqliteNeighbours(SqlitePart):
     """The port ``GraphNeighbours``."""
 
-    async def places_in(
+    async def uuids_in(
         self, stretches: Sequence[Stretch], recorded_until: datetime | None, limit_each: int
-    ) -> list[list[Place]]:
+    ) -> list[list[str]]:
         return await self._file.read(
-            lambda db: [places_in(db, stretch, recorded_until, limit_each) for stretch in stretches]
+            lambda db: [uuids_in(db, stretch, recorded_until, limit_each) for stretch in stretches]
         )
 
     async def saga_steps(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, Steps]:

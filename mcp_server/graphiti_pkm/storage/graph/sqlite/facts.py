@@ -463,6 +463,17 @@ def by_uuids(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[s
     return in_order(uuids, map(values.fact, found))
 
 
+def texts(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, str]:
+    """Sentence, relation and both names of each of these."""
+    found = db.execute(
+        f"""SELECT f.uuid, f.text || ' ' || replace(f.relation, '_', ' ') || ' ' || s.name || ' ' || o.name
+        FROM json_each(?) u JOIN fact f ON f.uuid = u.value {ENDS}
+        WHERE f.group_id IN (SELECT value FROM json_each(?))""",
+        (as_list(uuids), as_list(group_ids)),
+    )
+    return dict(found.fetchall())
+
+
 def voided(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[str]) -> set[str]:
     """Which of these were voided."""
     found = db.execute(

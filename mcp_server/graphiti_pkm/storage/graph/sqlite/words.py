@@ -7,7 +7,7 @@ such a word gets a digit at its end, since the prefix makes it longer.
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -209,17 +209,14 @@ def _best_looked_up(db: sqlite3.Connection, words: Sequence[_Word], found: Found
         f"SELECT rowid AS id, :weight{place} AS weight FROM word_index WHERE word_index MATCH :word{place}"
         for place in range(len(words))
     )
-    scores = {
-        row[0]: row[1]
-        for row in db.execute(f"SELECT id, sum(weight) FROM ({each}) GROUP BY id ORDER BY 2 DESC", _parameters(words))
-    }
+    scored = db.execute(f"SELECT id, sum(weight) FROM ({each}) GROUP BY id ORDER BY 2 DESC", _parameters(words))
     hits: list[tuple[float, int, str]] = []
-    for ids in _levels(scores, limit):
+    for scores in _levels(scored, limit):
         looked_up = db.execute(
             f"""SELECT h.id, h.uuid, {found.at} AS at FROM (SELECT t.id, t.record_uuid AS uuid
               FROM json_each(:ids) i CROSS JOIN search_text t ON t.id = i.value) h
             CROSS JOIN {found.table} WHERE {found.where}""",
-            {**found.parameters, "ids": values.as_list(ids)},
+            {**found.parameters, "ids": values.as_list(scores)},
         )
         hits += [(-scores[row["id"]], -row["at"], row["uuid"]) for row in looked_up]
         if len(hits) >= limit:
@@ -227,16 +224,18 @@ def _best_looked_up(db: sqlite3.Connection, words: Sequence[_Word], found: Found
     return {uuid: float(-score) for score, _, uuid in sorted(hits)[:limit]}
 
 
-def _levels(scores: Mapping[int, int], size: int) -> Iterator[list[int]]:
-    """Ids, best first, ``size`` and more at a time: those of one score are never parted."""
-    level: list[int] = []
+def _levels(scored: Iterable[tuple[int, int]], size: int) -> Iterator[dict[int, int]]:
+    """Ids with scores, best first, ``size`` and more at a time: those of one score are never parted.
+
+    No more of them are read than are asked for.
+    """
+    level: dict[int, int] = {}
     last = None
-    for number, score in scores.items():
+    for number, score in scored:
         if len(level) >= size and score != last:
             yield level
-            level, size = [], size * _MORE
-        level.append(number)
-        last = score
+            level, size = {}, size * _MORE
+        level[number] = last = score
     if level:
         yield level
 
