@@ -174,7 +174,7 @@ class SqliteSearch(SearchInterface):
         def fit(uuids: list[str]) -> set[str]:
             return {row[0] for row in db.execute(passing, {**parameters, "uuids": as_list(uuids)})}
 
-        found = vectors.nearest(vectors.ranked(db, self._cache, kind, groups, vector), fit, limit)
+        found = vectors.nearest(vectors.ranked(db, self._cache, kind, groups, vector, limit), fit, limit)
         return [uuid for uuid, cosine in found.items() if (1 + cosine) / 2 > min_score]
 
 

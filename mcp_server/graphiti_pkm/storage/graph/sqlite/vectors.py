@@ -15,7 +15,7 @@ from graphiti_pkm.storage.graph.sqlite.vector_cache import VectorCache, unit_vec
 if TYPE_CHECKING:
     import numpy as np
 
-_FIRST_CANDIDATES = 64
+_MARGIN = 64
 _MORE = 8
 
 
@@ -82,11 +82,11 @@ def _best_first(scores: "np.ndarray", uuids: Sequence[str], first: int) -> Itera
 
 
 def ranked(
-    db: sqlite3.Connection, cache: VectorCache, kind: str, group_ids: Sequence[str], vector: Vector
+    db: sqlite3.Connection, cache: VectorCache, kind: str, group_ids: Sequence[str], vector: Vector, limit: int
 ) -> Iterator[list[tuple[float, str]]]:
-    """Cosine and uuid of all vectors of the groups, best first, in growing batches."""
+    """Cosine and uuid of all vectors of the groups, best first, in growing batches; most have the first ``limit``."""
     found = _scored(db, cache, kind, group_ids, vector)
-    for batch in _best_first(found.scores, found.uuids, _FIRST_CANDIDATES) if found else ():
+    for batch in _best_first(found.scores, found.uuids, limit + _MARGIN) if found else ():
         yield [(cosine, uuid) for cosine, uuid, _ in batch]
 
 
@@ -117,7 +117,7 @@ def nearest_entities(
         text = f"SELECT n.uuid FROM json_each(:uuids) u JOIN entity n ON n.uuid = u.value WHERE {where}"
         return {row[0] for row in db.execute(text, {**parameters, "uuids": as_list(uuids)})}
 
-    return nearest(ranked(db, cache, ENTITY, wanted.group_ids, vector), passing, limit)
+    return nearest(ranked(db, cache, ENTITY, wanted.group_ids, vector, limit), passing, limit)
 
 
 def nearest_facts(
@@ -133,7 +133,7 @@ def nearest_facts(
           WHERE {asked.where}"""
         return {row[0] for row in db.execute(text, {**asked.values, "uuids": as_list(uuids)})}
 
-    return nearest(ranked(db, cache, FACT, wanted.group_ids, vector), passing, limit)
+    return nearest(ranked(db, cache, FACT, wanted.group_ids, vector, limit), passing, limit)
 
 
 def nearest_episodes(
@@ -151,7 +151,7 @@ def nearest_episodes(
     best = np.full(found.owner_count, -np.inf, np.float32)
     np.maximum.at(best, found.row_owners, found.scores)
     nearest_owners: dict[int, float] = {}
-    for batch in _best_first(best, found.owners, limit + _FIRST_CANDIDATES):
+    for batch in _best_first(best, found.owners, limit + _MARGIN):
         text = f"SELECT e.uuid FROM json_each(:uuids) u JOIN episode e ON e.uuid = u.value WHERE {where}"
         asked = as_list([owner for _, owner, _ in batch])
         fit = {row[0] for row in db.execute(text, {**parameters, "uuids": asked})}

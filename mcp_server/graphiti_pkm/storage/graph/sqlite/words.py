@@ -209,35 +209,38 @@ def _best_looked_up(db: sqlite3.Connection, words: Sequence[_Word], found: Found
         f"SELECT rowid AS id, :weight{place} AS weight FROM word_index WHERE word_index MATCH :word{place}"
         for place in range(len(words))
     )
-    scored = db.execute(f"SELECT id, sum(weight) FROM ({each}) GROUP BY id ORDER BY 2 DESC", _parameters(words))
-    hits: list[tuple[float, int, str]] = []
-    for scores in _levels(scored, limit):
+    levels = db.execute(
+        f"""SELECT score, count(*), json_group_array(id)
+        FROM (SELECT id, sum(weight) AS score FROM ({each}) GROUP BY id) GROUP BY score ORDER BY score DESC""",
+        _parameters(words),
+    )
+    hits: dict[str, float] = {}
+    for asked in _batches(levels, limit):
         looked_up = db.execute(
-            f"""SELECT h.id, h.uuid, {found.at} AS at FROM (SELECT t.id, t.record_uuid AS uuid
-              FROM json_each(:ids) i CROSS JOIN search_text t ON t.id = i.value) h
-            CROSS JOIN {found.table} WHERE {found.where}""",
-            {**found.parameters, "ids": values.as_list(scores)},
+            f"""SELECT h.uuid, h.score FROM (SELECT t.record_uuid AS uuid, json_extract(l.value, '$[0]') AS score
+              FROM json_each(:levels) l CROSS JOIN json_each(l.value, '$[1]') i
+              CROSS JOIN search_text t ON t.id = i.value) h
+            CROSS JOIN {found.table} WHERE {found.where} ORDER BY h.score DESC, {found.at} DESC, h.uuid LIMIT :limit""",
+            {**found.parameters, "levels": asked, "limit": limit - len(hits)},
         )
-        hits += [(-scores[row["id"]], -row["at"], row["uuid"]) for row in looked_up]
+        hits |= {row["uuid"]: float(row["score"]) for row in looked_up}
         if len(hits) >= limit:
             break
-    return {uuid: float(-score) for score, _, uuid in sorted(hits)[:limit]}
+    return hits
 
 
-def _levels(scored: Iterable[tuple[int, int]], size: int) -> Iterator[dict[int, int]]:
-    """Ids with scores, best first, ``size`` and more at a time: those of one score are never parted.
-
-    No more of them are read than are asked for.
-    """
-    level: dict[int, int] = {}
-    last = None
-    for number, score in scored:
-        if len(level) >= size and score != last:
-            yield level
-            level, size = {}, size * _MORE
-        level[number] = last = score
-    if level:
-        yield level
+def _batches(levels: Iterable[tuple[int, int, str]], size: int) -> Iterator[str]:
+    """Scores with the ids that have them, best first, ``size`` ids and more at a time, as JSON."""
+    batch: list[str] = []
+    count = 0
+    for score, number, ids in levels:
+        if count >= size:
+            yield f"[{','.join(batch)}]"
+            batch, count, size = [], 0, size * _MORE
+        batch.append(f"[{score},{ids}]")
+        count += number
+    if batch:
+        yield f"[{','.join(batch)}]"
 
 
 def _parameters(words: Sequence[_Word]) -> dict[str, object]:
