@@ -16,8 +16,8 @@ from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.document_records import SECTION_SOURCE, Document, Instance, Placed, Section
 from graphiti_pkm.core.model.documents import InstanceRow
 from graphiti_pkm.core.model.passages import MOST_PASSAGES, is_heading
-from graphiti_pkm.core.model.queries import Window
-from graphiti_pkm.core.model.records import Episode, Passage, WriteIntent, WriteKind
+from graphiti_pkm.core.model.queries import FactFilter, Window
+from graphiti_pkm.core.model.records import Entity, Episode, Passage, WriteIntent, WriteKind
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.core.model.request_checks import check_text
 from graphiti_pkm.core.reading.paging import EVIDENCE, budget, fit
@@ -29,6 +29,10 @@ from graphiti_pkm.storage.commit import Committer
 
 _NAME = 200
 _LISTED = 10
+_NAMED = 5
+"""Documents in which facts are told, in a message."""
+_MOST_FACTS = 100
+"""Facts of an entity by which these are found."""
 _AT_ONCE = 50
 _MOST_OF_A_SECTION = 1_000
 """Quotes from one section that are evidence of one entity; if there were more, a known one may be called new."""
@@ -195,8 +199,11 @@ class Evidence(Reader):
         kept = fit(item_sizes(views, groups), budget((EVIDENCE, request.limit)))
         more = kept < len(page.rows)
         name = clipped(anchor.entity.name, _NAME) if anchor.entity else None
+        message = _message(name, kept, page.total, anchor.unknown)
+        if anchor.entity is not None and request.cursor is None and not more:
+            message += await self._where_facts_are_told(anchor.entity, rows)
         return EntitySourcesResponse(
-            message=_message(name, kept, page.total, anchor.unknown),
+            message=message,
             total=page.total,
             returned=kept,
             truncated=more,
@@ -205,6 +212,23 @@ class Evidence(Reader):
             entity=name,
             entity_uuid=anchor.entity.uuid if anchor.entity else None,
             sources=views[:kept],
+        )
+
+    async def _where_facts_are_told(self, entity: Entity, rows: Sequence[InstanceRow]) -> str:
+        """Documents that no quote names, though newest facts of the entity come from them: a decision's status does."""
+        wanted = FactFilter(group_ids=(entity.group_id,), now=self._context.now())
+        page = await self._graph.facts.connections(entity.uuid, wanted, Window(limit=_MOST_FACTS))
+        told = list(dict.fromkeys(uuid for fact in page.facts if not fact.voided for uuid in fact.episodes))
+        placed = await self._graph.documents.placed(told, wanted.group_ids) if told else {}
+        quoted = {row.placed.document.name for row in rows}
+        names = list(dict.fromkeys(placed[uuid].document.name for uuid in told if uuid in placed))
+        others = [clipped(one, _NAME) for one in names if one not in quoted]
+        if not others:
+            return ""
+        more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+        return (
+            f" Its facts are told in {', '.join(others[:_NAMED])}{more}: get_fact_sources shows the words of each, "
+            "source_id the document."
         )
 
     async def _episodes(self, rows: Sequence[InstanceRow], groups: Sequence[str]) -> Mapping[str, Episode]:
@@ -330,5 +354,5 @@ def _message(name: str | None, kept: int, total: int, unknown_: str) -> str:
     if name is None:
         return f"No sources: {unknown_}"
     if not total:
-        return f"No quote from a document is evidence of {name!r} yet."
+        return f"No quote from a document was added as evidence of {name!r}."
     return f"{kept} of {total} quotes that are evidence of {name!r}, the newest document first."

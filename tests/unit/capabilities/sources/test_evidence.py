@@ -55,6 +55,54 @@ async def test_a_quote_is_kept_as_it_stands_with_its_place_in_the_document(tmp_p
     assert (await world.sources("Sarah")).total == 0
 
 
+RECORD = """\
+# Use one store
+
+Status: accepted
+
+Deciders: Ann Lee
+
+## Context
+
+Where do the rows go?
+
+## Decision
+
+One file holds them.
+"""
+
+
+async def test_who_asks_about_a_decision_hears_in_which_document_its_facts_stand(tmp_path: Path) -> None:
+    world = await begun(tmp_path)
+    await world.ingest(**{"0001-store": RECORD})
+    of_decision = await world.sources("ADR 1")
+    assert of_decision.message == (
+        "No quote from a document was added as evidence of 'ADR 1'. Its facts are told in 0001-store: get_fact_sources "
+        "shows the words of each, source_id the document."
+    )
+    of_decider = await world.sources("Ann Lee")
+    assert "told in 0001-store" in of_decider.message
+    assert "told in" not in (await world.sources("Tom")).message, "no fact of his is"
+    await world.add("ADR 1", "One file. Tom owns it.")
+    with_another = await world.sources("ADR 1")
+    assert with_another.message == (
+        "1 of 1 quotes that are evidence of 'ADR 1', the newest document first. Its facts are told in 0001-store: "
+        "get_fact_sources shows the words of each, source_id the document."
+    )
+    await world.add("ADR 1", "One file holds them.", document="0001-store")
+    assert "told in" not in (await world.sources("ADR 1")).message, "a source names the document already"
+    first = await world.sources("ADR 1", limit=1)
+    assert "told in" not in first.message, "what is on other pages is not known"
+
+
+async def test_of_many_documents_the_facts_of_an_entity_name_some(tmp_path: Path) -> None:
+    world = await begun(tmp_path)
+    await world.ingest(**{f"000{number}-store": RECORD.replace("one", f"{number}") for number in range(1, 8)})
+    message = (await world.sources("Ann Lee")).message
+    assert message.count("-store") == 5
+    assert "-store and 2 more: get_fact_sources" in message
+
+
 async def test_sentences_count_from_0_and_marks_of_a_quotation_are_no_words(tmp_path: Path) -> None:
     world = await begun(tmp_path)
     assert (await world.add("Tom", "small", 2)).sentence == 2
