@@ -12,6 +12,7 @@ from graphiti_pkm.core.identity.relation_kinds import has_single_target
 from graphiti_pkm.core.identity.spelling import has_exclusive_target, same_relation
 from graphiti_pkm.core.model.merges import Moved
 from graphiti_pkm.core.model.names import normalise_name
+from graphiti_pkm.core.model.quality_checks import SIMILAR
 from graphiti_pkm.core.model.records import (
     CONFIDENTIAL,
     Archive,
@@ -32,6 +33,11 @@ MOST_CONFLICTS = 50
 """Contradictions of one part that are looked for."""
 LONGEST_SUMMARY = 2_000
 """In characters: two summaries that are longer together are not joined; that of the removed entity stays archived."""
+
+_MERGED = "Merged."
+"""The note of a flag that a merge settled."""
+_CLEARED = ("note", "cleared_at", "cleared_by")
+_FLAG = ("flag_reason", "flagged_at", "flagged_by", "approved_at")
 
 
 @dataclass(frozen=True)
@@ -321,6 +327,27 @@ def kept_back(now: Entity, before: Entity, removed: Entity) -> Entity:
     return now.model_copy(update=update)
 
 
-def without_similar(kept: Quality, removed_uuid: str) -> Quality:
-    """What is said of the entity that stays, without the other among those that it may be the same as."""
-    return kept.model_copy(update={"similar_to": tuple(one for one in kept.similar_to if one != removed_uuid)})
+def reviewed(kept: Quality, removed_uuid: str, principal: str, at: datetime) -> Quality:
+    """What is said of the entity that stays, without the other among those that it may be the same as.
+
+    A flag for likeness to the other alone is settled.
+    """
+    left = kept.model_copy(update={"similar_to": tuple(one for one in kept.similar_to if one != removed_uuid)})
+    if left == kept or left.similar_to or left.flag_reason != SIMILAR:
+        return left
+    flag = {"flag_reason": None, "flagged_at": None, "flagged_by": None}
+    return left.model_copy(update={**flag, "note": _MERGED, "cleared_at": at, "cleared_by": principal})
+
+
+def review_back(now: Quality, before: Quality, removed_uuid: str) -> Quality:
+    """What was said of the entity that stayed, as it was before ``reviewed``; what was said of it since stays."""
+    if removed_uuid not in before.similar_to:
+        return now
+    if now.note == _MERGED and now.cleared_at != before.cleared_at:
+        now = now.model_copy(update={name: getattr(before, name) for name in _CLEARED})
+        if not now.is_flagged:
+            return now.model_copy(update={name: getattr(before, name) for name in (*_FLAG, "similar_to")})
+    if not now.is_flagged:
+        return now
+    similar = (one for one in before.similar_to if one == removed_uuid or one in now.similar_to)
+    return now.model_copy(update={"similar_to": tuple(dict.fromkeys((*similar, *now.similar_to)))})

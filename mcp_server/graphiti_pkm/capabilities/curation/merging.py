@@ -26,7 +26,6 @@ from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import Attention
 from graphiti_pkm.core.model.counted import counted
 from graphiti_pkm.core.model.merges import MergeHead, MergeSizes
-from graphiti_pkm.core.model.quality_checks import SIMILAR
 from graphiti_pkm.core.model.records import (
     Archive,
     Entity,
@@ -325,7 +324,8 @@ class Merging(Reader):
         projects = {one.uuid: merge_plan.pinned(one, removed.uuid, kept.uuid) for one in pinning}
         if given is not None:
             projects[given.uuid] = merge_plan.pinned(given, removed.uuid, kept.uuid)
-        qualities = (self._reviewed(caller, pair, uuid),)
+        held = pair.qualities[0]
+        review = merge_plan.reviewed(held, removed.uuid, caller.principal, self._context.now())
         archive = Archive(
             entities=(removed, kept),
             names=tuple(pair.names[1]),
@@ -353,7 +353,7 @@ class Merging(Reader):
             recorded_at=await self._committer.time(kept.group_id, self._context.now()),
             entities=(now,),
             projects=tuple(projects.values()),
-            qualities=tuple(one for one in qualities if one is not None),
+            qualities=() if review == held else (review,),
             names=names,
             merge=merge,
         )
@@ -370,18 +370,6 @@ class Merging(Reader):
         )
         await self._parts(kept, removed, first.model_copy(update={"changes": (change,)}), report)
         return report
-
-    def _reviewed(self, caller: Caller, pair: _Pair, _merge: str) -> Quality | None:
-        """What is said of the entity that stays; a flag for likeness to the other alone is settled."""
-        held = pair.qualities[0]
-        left = merge_plan.without_similar(held, pair.removed.uuid)
-        if left == held:
-            return None
-        if left.similar_to or left.flag_reason != SIMILAR:
-            return left
-        flag = {"flag_reason": None, "flagged_at": None, "flagged_by": None}
-        done = {"note": "Merged.", "cleared_at": self._context.now(), "cleared_by": caller.principal}
-        return left.model_copy(update={**flag, **done})
 
     async def go_on(self, head: MergeHead) -> None:
         """The parts that are missing of a merge; void if one of both is gone."""

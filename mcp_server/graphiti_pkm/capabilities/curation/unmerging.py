@@ -25,6 +25,7 @@ from graphiti_pkm.core.model.records import (
     FactChange,
     Merge,
     Project,
+    Quality,
     Vectors,
     WriteIntent,
     WriteKind,
@@ -202,10 +203,12 @@ class Unmerging:
         keys = {one.key for one in first.archive.names}
         names = [one for one in await self._stored.names(kept.uuid) if one.key in keys and one.is_alias]
         reviews = {one.uuid: one for one in first.archive.qualities}
-        qualities = tuple(one for uuid, one in reviews.items() if uuid == removed.uuid)
-        held = (await self._reviews.qualities([kept.uuid], [head.group_id])).get(kept.uuid)
-        if held is not None and kept.uuid in reviews and held.cleared_at != reviews[kept.uuid].cleared_at:
-            qualities = (*qualities, reviews[kept.uuid]) if held.note == "Merged." else qualities
+        qualities = [reviews[removed.uuid]] if removed.uuid in reviews else []
+        if kept.uuid in reviews:
+            held = (await self._reviews.qualities([kept.uuid], [head.group_id])).get(kept.uuid)
+            said_now = held or Quality(uuid=kept.uuid, group_id=head.group_id)
+            review = merge_plan.review_back(said_now, reviews[kept.uuid], removed.uuid)
+            qualities += [] if review == said_now else [review]
         change = FactChange(
             uuid=str(uuid4()),
             fact_uuid=kept.uuid,
@@ -226,7 +229,7 @@ class Unmerging:
                 "projects": tuple(
                     [await self._project(one, removed.uuid, kept.uuid) for one in first.archive.projects]
                 ),
-                "qualities": qualities,
+                "qualities": tuple(qualities),
                 "changes": (change,),
             }
         )

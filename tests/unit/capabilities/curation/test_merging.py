@@ -253,6 +253,63 @@ async def test_a_flag_that_was_only_for_the_other_is_settled_and_comes_back() ->
     assert (await world.flagged()).flagged == before.flagged
 
 
+async def test_a_flag_for_another_reason_is_after_undoing_as_it_was() -> None:
+    world = CurationWorld()
+    await two(world, flagged=False)
+    await world.flag(KEPT)
+    await world.flag_similar()
+    before = state(world)
+    done = await world.merged(KEPT, REMOVED)
+    await world.unmerge(done.removed.entity_uuid)
+    assert state(world) == before
+
+
+async def test_a_flag_for_likeness_to_several_is_after_undoing_as_it_was() -> None:
+    world = CurationWorld()
+    await two(world, flagged=False)
+    third = "Postgres DB server"
+    await world.tell("A server.", entities=[{"name": third, "type": "Tool", "summary": STORE}])
+    await world.flag_similar()
+    before = state(world)
+    others = {world.entity(name).uuid for name in (REMOVED, third)}
+    assert set(before[5][1][world.entity(KEPT).uuid].similar_to) == others
+    first = await world.merged(KEPT, REMOVED)
+    between = state(world)
+    second = await world.merged(KEPT, third)
+    await world.unmerge(second.removed.entity_uuid)
+    assert state(world) == between
+    await world.unmerge(first.removed.entity_uuid)
+    assert state(world) == before
+
+
+async def test_undoing_keeps_what_librarians_said_since_the_merge() -> None:
+    world = CurationWorld()
+    await two(world)
+    kept = world.entity(KEPT).uuid
+    before = state(world)[5][1]
+    done = await world.merged(KEPT, REMOVED)
+    await world.rate(KEPT, 0.25)
+    await world.bias(KEPT, 0.5)
+    await world.unmerge(done.removed.entity_uuid)
+    after = state(world)[5][1]
+    said = {name: value for name, value in after[kept] if name.startswith(("confidence", "bias"))}
+    assert (said["confidence"], said["bias"]) == (0.25, 0.5)
+    assert {**after, kept: after[kept].model_copy(update=dict.fromkeys(said))} == before, "the flag is as it was"
+
+    done = await world.merged(KEPT, REMOVED)
+    await world.flag(KEPT, "Which version is it?")
+    await world.unmerge(done.removed.entity_uuid)
+    now = state(world)[5][1][kept]
+    assert (now.flag_reason, now.note, now.cleared_at) == ("Which version is it?", None, None)
+    assert now.similar_to == before[kept].similar_to
+
+    done = await world.merged(KEPT, REMOVED)
+    await world.clear(KEPT)
+    cleared = state(world)[5][1][kept]
+    await world.unmerge(done.removed.entity_uuid)
+    assert state(world)[5][1][kept] == cleared, "a flag that was cleared since does not come back"
+
+
 async def test_a_second_agent_gets_a_conflict_when_one_of_both_changed_since_the_preview() -> None:
     world = CurationWorld()
     await two(world)
