@@ -205,13 +205,11 @@ class Merging(Reader):
     async def _check(self, pair: _Pair) -> None:
         """Raises InvalidInput for two entities that are never one."""
         kept, removed = pair.kept, pair.removed
-        if kept.label != removed.label:
-            raise InvalidInput(
-                "the entities have different types. If one is wrong, correct it with update_entity first."
-            )
         for names in pair.names:
             if any(not name.is_linkable for name in names):
                 raise InvalidInput("one of them is the user, a value or a measure, which stay as they are.")
+        if kept.label != removed.label:
+            raise InvalidInput(_types_differ(kept, removed))
         if await self._graph.records.apart([in_order(kept.uuid, removed.uuid)]):
             raise InvalidInput(
                 "update_entity was told that they are not the same; restore_fact with that uuid undoes it."
@@ -499,6 +497,19 @@ class Merging(Reader):
 def shown_entity(entity: Entity) -> SimilarEntity:
     """In an answer."""
     return SimilarEntity(entity_uuid=entity.uuid, name=clipped(entity.name, _NAME), type=entity.label)
+
+
+def _types_differ(kept: Entity, removed: Entity) -> str:
+    """What is said of two with different types, or of which one has none, and the calls after which they have one."""
+    first, second = (removed, kept) if kept.label else (kept, removed)
+    one, other = first.uuid[:_UUID], second.uuid[:_UUID]
+    its = f"of type {first.label}" if first.label else "has no type"
+    or_other = f', or with {other} and "{first.label}"' if first.label else ""
+    return (
+        f"{other} is of type {second.label} and {one} {its}, and only two of one type are merged. If they are one, "
+        f'call update_entity with entity_uuid {one} and type "{second.label}"{or_other}; then call merge_entities '
+        "again."
+    )
 
 
 def _conflict() -> ConflictingContent:

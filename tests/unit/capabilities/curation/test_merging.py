@@ -388,6 +388,35 @@ async def test_the_similarity_has_to_be_above_the_bar_and_one_of_both_flagged() 
     assert (await world.merge(KEPT, REMOVED, confirm=preview.confirm)).status == "merged"
 
 
+async def test_two_types_are_refused_with_the_calls_that_give_both_one_type() -> None:
+    world = CurationWorld()
+    other, bare = "Postgres DB Ana", "Postgres DB twin"
+    await two(world)
+    named = [{"name": other, "type": "Person", "summary": STORE}, {"name": bare, "summary": STORE}]
+    await world.tell("A note.", entities=named)
+    kept, person, untyped = (world.entity(name).uuid for name in (KEPT, other, bare))
+    before = state(world)
+    with pytest.raises(InvalidInput) as two_types:
+        await world.merge(KEPT, other)
+    assert two_types.value.message == (
+        f"{kept[:8]} is of type Tool and {person[:8]} of type Person, and only two of one type are merged. If they are "
+        f'one, call update_entity with entity_uuid {person[:8]} and type "Tool", or with {kept[:8]} and "Person"; then '
+        "call merge_entities again."
+    )
+    for keep, remove in ((KEPT, bare), (bare, KEPT)):
+        with pytest.raises(InvalidInput) as no_type:
+            await world.merge(keep, remove)
+        assert no_type.value.message == (
+            f"{kept[:8]} is of type Tool and {untyped[:8]} has no type, and only two of one type are merged. If they "
+            f'are one, call update_entity with entity_uuid {untyped[:8]} and type "Tool"; then call merge_entities '
+            "again."
+        )
+    assert state(world) == before
+    await world.updating.update_entity(LOCAL, UpdateEntity(entity_uuid=untyped[:8], type="Tool"))
+    await world.flag(bare)
+    assert (await world.merged(KEPT, bare)).status == "merged", "the call that was named settles it"
+
+
 async def test_what_can_never_be_one_is_refused_and_nothing_changes() -> None:
     world = CurationWorld()
     await two(world)
@@ -398,7 +427,7 @@ async def test_what_can_never_be_one_is_refused_and_nothing_changes() -> None:
     kept, nobody = world.entity(KEPT).uuid, "11111111-1111-4111-8111-111111111111"
     for keep, remove, said in (
         (KEPT, KEPT, "the same entity"),
-        (KEPT, "Postgres DB Ana", "different types"),
+        (me, KEPT, "the user, a value or a measure"),
         (me, me[:8], "the same entity"),
         (kept, "xyz", "is not a uuid"),
     ):
