@@ -195,6 +195,8 @@ def shown_cause(fact: Fact, most: int) -> str:
 def _shown_validity(fact: Fact, zone: tzinfo, now: datetime | None) -> str:
     start, end = shown_start(fact, zone), shown_end(fact, zone)
     when = show_validity(fact.kind, start, end, fact.reference_time, zone)
+    if fact.kind == "state" and start is None and (told := _told_before_its_end(fact, zone)) is not None:
+        when = f"since at least {show_time(told, zone)} {when}"
     if fact.voided:
         return f"{when}, voided"
     if (
@@ -224,6 +226,14 @@ def shown_end(fact: Fact, zone: tzinfo) -> str | None:
     """The end, as ``shown_start``."""
     words = words_at(fact.invalid_at, fact.attributes.get(END_WORDS), zone, is_end=True)
     return words or (show_time(fact.invalid_at, zone) if fact.invalid_at else None)
+
+
+def _told_before_its_end(fact: Fact, zone: tzinfo) -> datetime | None:
+    """The time of the note, if the fact held then: not if it ended in a period that the note itself lies in."""
+    if fact.reference_time is None or fact.invalid_at is None:
+        return None
+    end = date_at(fact.invalid_at, fact.attributes.get(END_WORDS), zone, is_end=True)
+    return fact.reference_time if fact.reference_time < min(end.start, fact.invalid_at) else None
 
 
 def shown_ending(fact: Fact, zone: tzinfo) -> str | None:

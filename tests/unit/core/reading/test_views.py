@@ -1,6 +1,7 @@
 """What a fact is at a moment."""
 
 from datetime import UTC, datetime
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -8,6 +9,7 @@ from tests.builders import a_fact, an_entity, at
 from tests.fakes import FakeGraph
 
 from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.date_phrases import END_WORDS
 from graphiti_pkm.core.model.records import FactKind
 from graphiti_pkm.core.reading.views import Views, cut_at_word, shown_validity, status_of
 from graphiti_pkm.settings.loader import Settings
@@ -40,6 +42,39 @@ def test_a_retired_fact_is_marked_where_its_dates_do_not_tell(
     kind: FactKind, fields: dict[str, object], shown: str
 ) -> None:
     fact = a_fact(SARAH, ACME, kind=kind, valid_at=at(2025), **fields)
+    assert shown_validity(fact, UTC) == shown
+
+
+@pytest.mark.parametrize(
+    ("told", "fields", "shown"),
+    [
+        (at(2026, 3, 3), {}, "since at least 2026-03-03, start unknown"),
+        (at(2026, 3, 3), {"invalid_at": at(2026, 4)}, "since at least 2026-03-03 until 2026-04-01, start unknown"),
+        (at(2026, 4), {"invalid_at": at(2026, 4)}, "until 2026-04-01, start unknown"),
+        (at(2026, 5), {"invalid_at": at(2026, 4)}, "until 2026-04-01, start unknown"),
+        (None, {"invalid_at": at(2026, 4)}, "until 2026-04-01, start unknown"),
+        (
+            at(2026, 3, 3),
+            {"invalid_at": at(2026, 4), "kind": "event"},
+            "known from 2026-03-03, until 2026-04-01, no date",
+        ),
+        (
+            at(2026, 2, 15),
+            {"invalid_at": at(2026, 4), "attributes": {END_WORDS: "2026-03"}},
+            "since at least 2026-02-15 until 2026-03, start unknown",
+        ),
+        (
+            at(2026, 3, 15),
+            {"invalid_at": at(2026, 4), "attributes": {END_WORDS: "2026-03"}},
+            "until 2026-03, start unknown",
+        ),
+    ],
+)
+def test_a_state_that_ended_without_a_start_says_since_when_it_was_known_to_hold(
+    told: datetime | None, fields: dict[str, Any], shown: str
+) -> None:
+    """What ended within the month of its note may have been over on the day of the note."""
+    fact = a_fact(SARAH, ACME, **{"kind": "state", "reference_time": told, **fields})
     assert shown_validity(fact, UTC) == shown
 
 
