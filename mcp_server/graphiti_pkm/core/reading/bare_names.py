@@ -57,7 +57,8 @@ def bare_names(
     aliases = {name_key(group_id, alias) for one in parsed.entities for alias in one.aliases}
     in_full = {uuid for uuid, words in text.ways.items() if "" in words}
     bearers: dict[str, tuple[str, ...]] = {}
-    for name in names_given(parsed, person):
+    causes = [one.because_of for one in parsed.facts if one.because_of is not None]
+    for name in dict.fromkeys((*names_given(parsed, person), *causes)):
         held = names.get(key := name_key(group_id, name))
         if held is None or not held.is_linkable:
             continue

@@ -148,6 +148,15 @@ async def test_a_bare_first_name_given_in_a_call_says_who_else_has_it(
     assert (annas.mentions("Anna Costa"), annas.mentions("Anna Lindqvist")) == (2, 1)
 
 
+async def test_a_cause_by_a_bare_first_name_says_who_else_has_it(annas: WritingWorld) -> None:
+    moves = {"source": "Tom", "relation": "MOVES_TO", "target": "Porto"}
+    answer = await annas.tell("He moves for her.", {**moves, "because_of": "Anna"})
+    assert annas.fact("Tom MOVES_TO Porto").cause == "Anna Costa"
+    assert the(answer, "shared_name").detail.startswith("Anna fits several; taken as Anna Costa ")
+    named = await annas.tell("He moves for her.", {**moves, "because_of": "Anna Costa"})
+    assert "shared_name" not in attention(named)
+
+
 @pytest.mark.parametrize(
     ("body", "entities"),
     [
