@@ -149,6 +149,7 @@ def lines_of(report: MigrationReport) -> list[str]:
         *(f"  {'conflict':<{_TITLE}} {line}" for line in report.conflicts),
         *_listed("forgotten", report.forgotten, report.forgotten_total),
         *_listed("redacted", report.redacted, report.redacted_total),
+        *_listed("still told", report.still_told, report.still_told_total),
         *_listed("still current", report.still_current, report.still_current_total),
         f"  Not copied, and left in {report.source}: {_not_copied(report.not_copied)}.",
         *([f"  {report.kept} stay in {report.source}, since others there need them."] if report.kept else []),

@@ -105,7 +105,7 @@ class Migrating:
                 await locks.enter_async_context(self._committer.writing(group))
             chosen = await self._chosen(groups[0], wanted)
             copying = Copying(self._context, self._committer, self._stored, groups, caller, writes=wanted.writes)
-            verifying = Verifying(self._graph, groups, compares=wanted.writes)
+            verifying = Verifying(self._context, groups, compares=wanted.writes)
             attachments = Attachments(self._context, copying)
             ending = Ending(self._context, copying)
             removed, kept = Counts(), 0
@@ -124,7 +124,7 @@ class Migrating:
                         f"{error.message} Everything is in {wanted.target}, and {wanted.source} still holds a part of "
                         "it. Repeat the command to go on."
                     ) from error
-        return _report(wanted, copying, (attachments, ending), removed, kept, verifying.digest)
+        return _report(wanted, copying, (attachments, ending), removed, kept, verifying)
 
     async def promote(self, caller: Caller, request: Promote) -> PromoteResponse:
         """Take some entities over from staging, as the command does. Raises as ``migrate``."""
@@ -410,7 +410,7 @@ def _report(
     beside: tuple[Attachments, Ending],
     removed: Counts,
     kept: int,
-    verified: str | None,
+    verifying: Verifying,
 ) -> MigrationReport:
     attachments, ending = beside
     copied, joined, known = copying.copied.size, copying.joined.size, copying.known.size
@@ -423,7 +423,7 @@ def _report(
         said += f" Removed from {wanted.source}: {size_in_words(removed.size)}."
     elif wanted.moves:
         said += f" With --confirm, they would then be removed from {wanted.source}."
-    said += _not_as_there(wanted, copying, ending)
+    said += _not_as_there(wanted, copying, ending, verifying.still_told.total)
     return MigrationReport(
         message=said,
         done=wanted.writes,
@@ -453,11 +453,13 @@ def _report(
         still_current=tuple(ending.still_current.lines),
         still_current_total=ending.still_current.total,
         kept=kept,
-        verified=verified,
+        still_told=tuple(verifying.still_told.lines),
+        still_told_total=verifying.still_told.total,
+        verified=verifying.digest,
     )
 
 
-def _not_as_there(wanted: Migration, copying: Copying, ending: Ending) -> str:
+def _not_as_there(wanted: Migration, copying: Copying, ending: Ending, still_told: int) -> str:
     """What is in the target otherwise than in the source, and on purpose."""
     said = ""
     if ending.ended:
@@ -480,6 +482,12 @@ def _not_as_there(wanted: Migration, copying: Copying, ending: Ending) -> str:
     if gone or redacted:
         them = "it" if gone + redacted == 1 else "them"
         said += f" If nobody needs {them}, forget {them} in {wanted.source} too."
+    if still_told:
+        it = "it was" if still_told == 1 else "they were"
+        said += (
+            f" {counted(still_told, 'episode')} lost words in {wanted.source} since {it} copied; {wanted.target} still "
+            f"has them. If nobody needs these words, forget them in {wanted.target} too."
+        )
     return said
 
 

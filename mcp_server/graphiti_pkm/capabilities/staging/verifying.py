@@ -4,11 +4,13 @@ import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
 
+from graphiti_pkm.capabilities.staging.counting import Found
+from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.model.records import Entity, Episode, Fact
-from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.errors import DamagedStore
 
 _PAGE = 500
+_UUID = 8
 
 _Read = TypeVar("_Read", Entity, Episode, Fact)
 
@@ -16,10 +18,13 @@ _Read = TypeVar("_Read", Entity, Episode, Fact)
 class Verifying:
     """Reads both sides again; ``pairs`` are the uuids of records there and here."""
 
-    def __init__(self, graph: Graph, groups: tuple[str, str], *, compares: bool) -> None:
+    def __init__(self, context: Context, groups: tuple[str, str], *, compares: bool) -> None:
         """``groups``: from, to. ``compares``: False if nothing was written, so that there is nothing to compare."""
-        self._records = graph.records
+        self._journal = context.journal
+        self._records = context.graph.records
         self._groups = groups
+        self.still_told = Found()
+        """Episodes that lost words there since they were copied."""
         self._compares = compares
         self._digest = hashlib.sha256()
 
@@ -33,8 +38,28 @@ class Verifying:
         await self._must_agree(pairs, self._records.get_entities, lambda _: (True,))
 
     async def episodes(self, pairs: Sequence[tuple[str, str]]) -> None:
-        """They must tell the same. Raises DamagedStore."""
-        await self._must_agree(pairs, self._records.get_episodes, _told)
+        """They must tell the same, but for words that were forgotten there since. Raises DamagedStore."""
+        shorter = await self._shorter(pairs)
+        same = [pair for pair in pairs if pair[0] not in shorter]
+        await self._must_agree(same, self._records.get_episodes, _told)
+        await self._must_agree([pair for pair in pairs if pair[0] in shorter], self._records.get_episodes, _of_time)
+
+    async def _shorter(self, pairs: Sequence[tuple[str, str]]) -> set[str]:
+        """Those that lost words there after they were copied: they will never be the same again."""
+        source, target = self._groups
+        writes = await self._journal.forgetting_writes(source)
+        redacted = {one.uuid for write in writes for one in (write.forgets.episodes if write.forgets else ())}
+        concerned = [pair for pair in pairs if pair[0] in redacted]
+        found: set[str] = set()
+        for start in range(0, len(concerned), _PAGE):
+            some = concerned[start : start + _PAGE]
+            there = {one.uuid: one for one in await self._records.get_episodes([one for one, _ in some], [source])}
+            here = {one.uuid: one for one in await self._records.get_episodes([one for _, one in some], [target])}
+            for one, other in some:
+                if one in there and other in here and _told(there[one]) != _told(here[other]):
+                    found.add(one)
+                    self.still_told.add(f"[{other[:_UUID]}] {here[other].name}")
+        return found
 
     async def facts(self, pairs: Sequence[tuple[str, str]]) -> None:
         """They must state the same. Raises DamagedStore."""
@@ -69,6 +94,10 @@ class Verifying:
 
 def _told(episode: Episode) -> tuple[object, ...]:
     return (episode.name, episode.content, episode.source, episode.valid_at, episode.confidential)
+
+
+def _of_time(episode: Episode) -> tuple[object, ...]:
+    return (episode.source, episode.valid_at, episode.confidential)
 
 
 def _stated(fact: Fact) -> tuple[object, ...]:

@@ -249,3 +249,35 @@ async def test_what_the_target_states_by_itself_is_not_ended(tmp_path: Path) -> 
     before = world.state(STAGING)["facts"]
     await world.migrate(moves=True)
     assert world.state(STAGING)["facts"] == before
+
+
+@pytest.mark.parametrize("is_checked", [True, False])
+async def test_words_forgotten_in_the_source_since_stop_no_later_run_and_are_said_to_stay(
+    world: StagingWorld, *, is_checked: bool
+) -> None:
+    zoe = named(world, "Zoe Marr", STAGING)
+    assert zoe is not None
+    await world.forget(entity_uuid=zoe.uuid, group_id=STAGING)
+    assert words(world, STAGING) == ["[forgotten] Orion is in Basel."]
+    await tell(world, "Otto runs Vega.", ("Otto", "RUNS", "Vega", "Otto runs Vega."))
+    preview = await world.migrate(is_checked=is_checked, writes=False)
+    assert preview.still_told_total == 1
+    done = await world.migrate(is_checked=is_checked)
+    assert done.copied.facts == 1
+    assert (done.still_told_total, len(done.still_told)) == (1, 1)
+    assert "1 episode lost words in default_staging since it was copied; default still has them" in done.message
+    assert words(world) == ["Otto runs Vega.", TALK]
+    assert fact(world, "LEADS").is_open
+    await world.migrate(moves=True)
+    assert (words(world, STAGING), words(world)) == ([], ["Otto runs Vega.", TALK])
+
+
+async def test_what_lost_words_before_it_was_copied_is_as_it_is_there(world: StagingWorld) -> None:
+    told = await tell(world, "Ada met Zoe Marr. Ada sails.", ("Ada", "MET", "Zoe Marr", "Ada met Zoe Marr."))
+    await world.forget(query="met", group_id=STAGING)
+    done = await world.migrate()
+    assert (done.still_told_total, world.graph.tables.episodes[Renaming("default").uuid(told)].content) == (
+        0,
+        "[forgotten] Ada sails.",
+    )
+    assert (await world.migrate()).still_told_total == 0
