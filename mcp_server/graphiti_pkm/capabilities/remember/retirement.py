@@ -83,12 +83,14 @@ class Retirements:
             if right.valid_at is None or not _is_end_of(old, wrong, zone) or not _same_place(old, right):
                 continue
             end = rules.end_of(old, right.valid_at, zone)
-            open_again = old.model_copy(update={"invalid_at": None, "expired_at": None})
+            known_at = None if _is_told_as_over(old) else old.reference_time
+            open_again = old.model_copy(update={"invalid_at": None, "expired_at": None, "reference_time": known_at})
             new_values = rules.ended(open_again, end, self.now, self.recorded_at)
             if new_values is None:
                 stuck.append(old)
             elif end != old.invalid_at:
-                self._change(old, new_values, "retired", right)
+                told = new_values.model_copy(update={"reference_time": old.reference_time})
+                self._change(old, told, "retired", right)
         return stuck
 
     def next_start(self, replaced: Sequence[Fact], series: Sequence[Fact], zone: tzinfo) -> datetime | None:
@@ -188,6 +190,13 @@ def _is_end_of(old: Fact, wrong: Fact, zone: tzinfo) -> bool:
     """Whether a fact still ends where its replacement started."""
     start = wrong.valid_at or wrong.reference_time
     return start is not None and old.invalid_at == rules.end_of(old, start, zone)
+
+
+def _is_told_as_over(old: Fact) -> bool:
+    """Whether the note that told of a fact came after its end: it is then not known to have held at any instant."""
+    if old.valid_at is not None or old.reference_time is None:
+        return False
+    return old.invalid_at is not None and old.invalid_at <= old.reference_time
 
 
 def _same_place(old: Fact, new: Fact) -> bool:
