@@ -21,6 +21,7 @@ _WORDS = {
     OPEN: (
         "proposed, proposal, draft, drafted, suggested, under discussion, in discussion, idea, rfc",
         "pending, open, todo, to do, waiting, undecided, not started",
+        "reopened, re-opened, open again",
         "in review, under review",
         "planned, scheduled",
     ),
