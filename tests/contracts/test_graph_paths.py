@@ -42,10 +42,12 @@ class Land:
     def uuid(self, name: str) -> str:
         return self.entities[name].uuid
 
-    async def ways(self, graph: Graph, ends: str, hops: int = 4, limit: int = 10, **fields: Any) -> list[str]:
+    async def ways(
+        self, graph: Graph, ends: str, hops: int = 4, limit: int = 10, avoided: Sequence[str] = (), **fields: Any
+    ) -> list[str]:
         """The names along each path found, sorted."""
         source, target = map(self.uuid, ends)
-        found = await graph.part(WALKS_PART).shortest_paths(source, target, facts(**fields), hops, limit)
+        found = await graph.part(WALKS_PART).shortest_paths(source, target, facts(**fields), hops, limit, avoided)
         return sorted(route(ends[0], path) for path in found)
 
     async def around(
@@ -87,6 +89,13 @@ async def test_there_is_no_path_beyond_the_hops_to_nowhere_or_to_itself(graph: G
     assert await land.ways(graph, "aa") == []
     assert await graph.part(WALKS_PART).shortest_paths(land.uuid("a"), new_uuid(), facts(), 4, 3) == []
     assert await graph.part(WALKS_PART).shortest_paths(new_uuid(), land.uuid("a"), facts(), 4, 3) == []
+
+
+async def test_a_path_does_not_lead_through_what_is_avoided(graph: Graph) -> None:
+    land = await Land().joined("ab", "bc", "ad", "dc", "ae", "ef", "fc").put(graph)
+    assert await land.ways(graph, "ac", avoided=[land.uuid("b")]) == ["adc"]
+    assert await land.ways(graph, "ac", avoided=[land.uuid("b"), land.uuid("d")]) == ["aefc"]
+    assert await land.ways(graph, "ac", avoided=[land.uuid(name) for name in "bde"]) == []
 
 
 async def test_a_filter_makes_the_way_longer_instead_of_hiding_it(graph: Graph) -> None:

@@ -1,7 +1,7 @@
 """Walks of the fake graph: parts of episodes near a fact, ways between entities, what surrounds one."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
 from tests.fakes.part import FakePart
@@ -37,13 +37,19 @@ class FakeWalks(FakePart):
         return SourcePage(sources=tuple(found[key] for key in keys), keys=tuple(keys), total=len(found), held=held)
 
     async def shortest_paths(
-        self, source_uuid: str, target_uuid: str, wanted: FactFilter, max_hops: int, limit: int
+        self,
+        source_uuid: str,
+        target_uuid: str,
+        wanted: FactFilter,
+        max_hops: int,
+        limit: int,
+        avoided: Collection[str] = (),
     ) -> list[tuple[Fact, ...]]:
         db = await self._db()
         between = _between(db, wanted)
         ways = [(source_uuid,)] if source_uuid != target_uuid else []
         for _ in range(max_hops):
-            seen = {uuid for way in ways for uuid in way}
+            seen = {uuid for way in ways for uuid in way} | {*avoided}
             joined = [(*way, uuid) for way in ways for uuid in db.entities if frozenset((way[-1], uuid)) in between]
             ways = [way for way in joined if way[-1] not in seen]
             if arrived := sorted(way for way in ways if way[-1] == target_uuid):

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from itertools import chain
+from itertools import chain, pairwise
 
 from graphiti_pkm.capabilities.explore.ports import GraphWalks
 from graphiti_pkm.capabilities.explore.requests import FindEntityPath, GetEntitySubgraph
 from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts.parsed_facts import is_of_value
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import FactView, PathResponse, PathView, SubgraphNode, SubgraphResponse
@@ -27,6 +28,9 @@ from graphiti_pkm.core.reading.views import clipped, item_sizes
 _NAME = 200
 _SUMMARY = 200
 _FACT = 500
+_MOST_SHARED = 10
+"""Searches for one answer: each leaves out the words for values that the one before led through."""
+_MOST_NAMED = 3
 _NODES_SHARE = 3
 """At most this fraction (1 / n) of an answer is used for entities, the rest for facts between them."""
 
@@ -49,7 +53,7 @@ class Paths(Reader):
         groups = tuple(dict.fromkeys((*source.group_ids, *target.group_ids)))
         now, instant = self._context.now(), self._instant("as_of", request.as_of)
         wanted = self._wanted(request, groups, now, instant)
-        found = await self._walks.shortest_paths(source.uuid, target.uuid, wanted, hops, limit + 1)
+        found, shared = await self._joining(source.uuid, target.uuid, wanted, hops, limit + 1)
         shown = found[:limit]
         kept = fit(
             (sum(item_sizes(self._lean(path, now, instant), groups)) + _NAME * (len(path) + 1) for path in shown),
@@ -58,7 +62,7 @@ class Paths(Reader):
         paths = shown[:kept]
         unique = {fact.uuid: fact for fact in chain.from_iterable(paths)}
         return PathResponse(
-            message=_path_message(source, target, found, len(paths), hops, is_filtered=_is_filtered(wanted)),
+            message=_path_message(source, target, found, len(paths), hops, shared, is_filtered=_is_filtered(wanted)),
             source=source.entity and clipped(source.entity.name, _NAME),
             target=target.entity and clipped(target.entity.name, _NAME),
             hops=len(found[0]) if found else None,
@@ -67,6 +71,26 @@ class Paths(Reader):
             scope=await self._scope(caller, groups, empty=not found, note=self._read_as(request.as_of)),
             facts=self._lean(list(unique.values()), now, instant),
         )
+
+    async def _joining(
+        self, source: str, target: str, wanted: FactFilter, hops: int, limit: int
+    ) -> tuple[list[tuple[Fact, ...]], list[str]]:
+        """The shortest paths over things, and the names of what two values of one kind have in common instead.
+
+        Every decision has a status and a date; that two of them have is no connection.
+        """
+        shared: dict[str, str] = {}
+        kept: list[tuple[Fact, ...]] = []
+        for _ in range(_MOST_SHARED):
+            found = await self._walks.shortest_paths(source, target, wanted, hops, limit, tuple(shared))
+            if kept and (not found or len(found[0]) > len(kept[0])):
+                return kept, list(shared.values())
+            through = dict(chain.from_iterable(map(_shared_values, found)))
+            if not through:
+                return found, list(shared.values())
+            kept = [path for path in found if not _shared_values(path)] or kept
+            shared |= through
+        return kept, list(shared.values())
 
     async def get_entity_subgraph(self, caller: Caller, request: GetEntitySubgraph) -> SubgraphResponse:
         """The entities around one, nearest and best connected first, with the facts among all of them."""
@@ -141,12 +165,28 @@ def _node(entity: Entity, hops: int) -> SubgraphNode:
     )
 
 
+def _shared_values(path: Sequence[Fact]) -> list[tuple[str, str]]:
+    """Uuid and name of what lies on a path only as the word for values: of both facts that meet there."""
+    return [
+        (one.target_uuid, one.target_name)
+        for one, other in pairwise(path)
+        if one.target_uuid == other.target_uuid and is_of_value(one) and is_of_value(other)
+    ]
+
+
 def _is_filtered(wanted: FactFilter) -> bool:
     return wanted.only_current or any((wanted.as_of, wanted.valid_after, wanted.valid_before))
 
 
 def _path_message(
-    source: Anchor, target: Anchor, found: Sequence[Sequence[Fact]], shown: int, hops: int, *, is_filtered: bool
+    source: Anchor,
+    target: Anchor,
+    found: Sequence[Sequence[Fact]],
+    shown: int,
+    hops: int,
+    shared: Sequence[str],
+    *,
+    is_filtered: bool,
 ) -> str:
     if found:
         more = "; there are more of this length" if shown < len(found) else ""
@@ -161,7 +201,9 @@ def _path_message(
     if is_filtered:
         return f"No path of at most {hops} hop(s) under these time filters; without them there may be one."
     further = f" max_hops can be {HOPS.maximum}." if hops < HOPS.maximum else ""
-    return f"No path: nothing within {hops} hop(s) joins the two.{further}"
+    words = ", ".join(clipped(name, _NAME) for name in sorted(shared)[:_MOST_NAMED])
+    values = f"; only values meet between them ({words}), which is no connection" if shared else ""
+    return f"No path: nothing within {hops} hop(s) joins the two{values}.{further}"
 
 
 def _subgraph_message(anchor: Anchor, nodes: int, facts: int, left_out: int, hops: int) -> str:

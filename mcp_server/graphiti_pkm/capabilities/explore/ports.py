@@ -1,6 +1,6 @@
 """What only this capability, and what stands above it, asks of the storage."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from graphiti_pkm.core.model.queries import FactFilter, Window
@@ -21,10 +21,17 @@ class GraphWalks(Protocol):
         ...
 
     async def shortest_paths(
-        self, source_uuid: str, target_uuid: str, wanted: FactFilter, max_hops: int, limit: int
+        self,
+        source_uuid: str,
+        target_uuid: str,
+        wanted: FactFilter,
+        max_hops: int,
+        limit: int,
+        avoided: Collection[str] = (),
     ) -> list[tuple[Fact, ...]]:
         """Shortest paths between two entities, in either direction of the facts; none longer than ``max_hops``.
 
+        ``avoided``: entities that none leads through.
         No two have the same entities: of several facts between two, the one that connections list first is taken.
         """
         ...

@@ -211,7 +211,7 @@ class _Finder:
         current = [fact for fact in open_ones if is_current(fact, self.now)] or open_ones
         if self.parsed.is_correction:
             current = self._narrowed(current, [fact for fact in others if fact.kind == kind and not fact.voided])
-        elif self.parsed.has_target:  # another value or day of the very thing that the call names, as of one of two goals
+        elif self.parsed.has_target:  # another value of the very thing that the call names, as of one of two goals
             current = [fact for fact in current if fact.target_uuid == self.ends.target_uuid] or current
         moved = [fact for fact in current if fact.target_uuid != self.ends.target_uuid]
         rivals = self._open_rivals() if moved or not current else []

@@ -3,7 +3,7 @@
 A store reads each hop; what has been reached, and which ways lead there, is kept here.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from typing import TypeAlias
 
@@ -19,10 +19,12 @@ MOST_FACTS = 250_000
 class End:
     """Entities reached from one end of a path so far."""
 
-    def __init__(self, uuid: str, facts: int) -> None:
-        """``facts``: of the end itself."""
+    def __init__(self, uuid: str, facts: int, avoided: Collection[str] = ()) -> None:
+        """``facts``: of the end itself. ``avoided``: entities that no path leads through, none of them an end."""
         self.before: dict[str, list[str]] = {uuid: []}
         """By entity, (some of) those one hop nearer to the end; empty for the end itself."""
+        self.closed = {uuid, *avoided}
+        """Entities that the next hop does not lead to."""
         self.frontier = [uuid]
         self.hops = 0
         self.cost = facts
@@ -31,6 +33,7 @@ class End:
     def go_on(self, reached: Mapping[str, list[str]], cost: int) -> None:
         """One hop further: entities not reached before, each with those it was reached from, and their facts."""
         self.before |= reached
+        self.closed |= reached.keys()
         self.frontier = list(reached)
         self.hops += 1
         self.cost = cost

@@ -66,6 +66,52 @@ async def test_no_path_comes_with_the_reason(target: str, fields: dict[str, Any]
     assert answer.scope.holds is not None
 
 
+ADR_18, ADR_19, RDS, MYSQL, STATUS, DATE = (
+    an_entity(name) for name in ("ADR 18", "ADR 19", "RDS", "MySQL", "status", "date")
+)
+
+
+def _decided() -> list[Any]:
+    accepted = [a_fact(adr, STATUS, "HAS_STATUS", value="accepted") for adr in (ADR_18, ADR_19)]
+    return [
+        ADR_18,
+        ADR_19,
+        STATUS,
+        DATE,
+        *accepted,
+        *(a_fact(adr, DATE, "HAS_DATE", value="2017") for adr in (ADR_18, ADR_19)),
+    ]
+
+
+async def test_values_of_one_kind_join_nothing() -> None:
+    """Two decisions are not connected by both having a status and a date."""
+    world = World()
+    await world.given(a_write(*_decided()))
+    answer = await ask(world, ADR_18.uuid, ADR_19.uuid)
+    assert (answer.paths, answer.hops) == ([], None)
+    assert answer.message == (
+        "No path: nothing within 4 hop(s) joins the two; only values meet between them (date, status), "
+        "which is no connection. max_hops can be 6."
+    )
+    assert (await ask(world, ADR_18.uuid, STATUS.uuid)).hops == 1
+
+
+async def test_a_longer_way_over_things_is_found_behind_a_shared_value() -> None:
+    world = World()
+    uses = [a_fact(ADR_18, RDS, "USES"), a_fact(MYSQL, RDS, "RUNS_ON"), a_fact(ADR_19, MYSQL, "CENTRALISES")]
+    await world.given(a_write(*_decided(), RDS, MYSQL, *uses))
+    (path,) = (await ask(world, ADR_18.uuid, ADR_19.uuid)).paths
+    assert path.path == "ADR 18 -USES-> RDS <-RUNS_ON- MySQL <-CENTRALISES- ADR 19"
+
+
+async def test_a_measure_that_causes_something_lies_on_a_path() -> None:
+    world = World()
+    coffee, sleep = an_entity("coffee"), an_entity("sleep")
+    drank = a_fact(MARIA, coffee, "DRANK", kind="reading", measure="coffee", value="3")
+    await world.given(a_write(MARIA, coffee, sleep, drank, a_fact(coffee, sleep, "CAUSES")))
+    assert (await ask(world, MARIA.uuid, sleep.uuid)).hops == 2
+
+
 async def test_time_filters_choose_the_facts() -> None:
     world = await a_team()
     assert (await ask(world, MARIA.uuid, TOM.uuid, as_of="2024")).hops == 2

@@ -1,6 +1,6 @@
 """Walks over more than one edge: the queries of the capability explore."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from graphiti_pkm.core.model.queries import FactFilter, Window
@@ -38,17 +38,23 @@ class Walks(Part):
         )
 
     async def shortest_paths(
-        self, source_uuid: str, target_uuid: str, wanted: FactFilter, max_hops: int, limit: int
+        self,
+        source_uuid: str,
+        target_uuid: str,
+        wanted: FactFilter,
+        max_hops: int,
+        limit: int,
+        avoided: Collection[str] = (),
     ) -> list[tuple[Fact, ...]]:
         found = await self._rows(queries_paths.degrees([source_uuid, target_uuid]))
         degrees = {row["uuid"]: row["facts"] for row in found}
         if source_uuid == target_uuid or not {source_uuid, target_uuid} <= degrees.keys():
             return []
-        source, target = (End(uuid, degrees[uuid]) for uuid in (source_uuid, target_uuid))
+        source, target = (End(uuid, degrees[uuid], avoided) for uuid in (source_uuid, target_uuid))
         search = PathSearch(source, target, max_hops)
         while (end := search.next_end()) is not None:
             found = await self._rows(queries_paths.steps(end.frontier, wanted, limit))
-            new = [row for row in found if row["uuid"] not in end.before]
+            new = [row for row in found if row["uuid"] not in end.closed]
             end.go_on({row["uuid"]: row["before"] for row in new}, sum(row["facts"] for row in new))
         ways = search.ways(limit)
         steps = list(dict.fromkeys(step for way in ways for step in pairwise(way)))

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Container, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -131,16 +131,16 @@ _FACTS_OF = """(SELECT count(*) FROM fact f WHERE f.source_uuid = {uuid})
 
 
 def _step(
-    db: sqlite3.Connection, asked: facts.Condition, frontier: Sequence[str], seen: Container[str], most_each: int
+    db: sqlite3.Connection, asked: facts.Condition, frontier: Sequence[str], closed: Container[str], most_each: int
 ) -> dict[str, list[str]]:
-    """Entities one hop further that are not seen yet, each with some of those it was reached from."""
+    """Entities one hop further that are not ``closed``, each with some of those it was reached from."""
     reached: dict[str, list[str]] = {}
     for row in db.execute(
         f"""SELECT DISTINCT k.here, k.there FROM {_BOTH_ENDS} k CROSS JOIN fact f ON f.rowid = k.id {asked.join}
         WHERE {asked.where}""",
         {**asked.values, "frontier": as_list(frontier)},
     ):
-        if row["there"] not in seen:
+        if row["there"] not in closed:
             nearer = reached.setdefault(row["there"], [])
             if len(nearer) < most_each:
                 nearer.append(row["here"])
@@ -155,16 +155,22 @@ def _facts_of(db: sqlite3.Connection, uuids: Sequence[str]) -> int:
 
 
 def shortest_paths(
-    db: sqlite3.Connection, source_uuid: str, target_uuid: str, wanted: FactFilter, max_hops: int, limit: int
+    db: sqlite3.Connection,
+    source_uuid: str,
+    target_uuid: str,
+    wanted: FactFilter,
+    max_hops: int,
+    limit: int,
+    avoided: Collection[str],
 ) -> list[tuple[Fact, ...]]:
     """Paths with the fewest facts."""
     if source_uuid == target_uuid:
         return []
     asked = _joining(wanted)
-    source, target = (End(uuid, _facts_of(db, [uuid])) for uuid in (source_uuid, target_uuid))
+    source, target = (End(uuid, _facts_of(db, [uuid]), avoided) for uuid in (source_uuid, target_uuid))
     search = PathSearch(source, target, max_hops)
     while (end := search.next_end()) is not None:
-        reached = _step(db, asked, end.frontier, end.before, limit)
+        reached = _step(db, asked, end.frontier, end.closed, limit)
         end.go_on(reached, _facts_of(db, list(reached)))
     return [tuple(_joined(db, asked, *step) for step in pairwise(way)) for way in search.ways(limit)]
 
@@ -248,9 +254,17 @@ class SqliteWalks(SqlitePart):
         return await self._file.read(lambda db: fact_sources(db, fact, group_ids, mode, window))
 
     async def shortest_paths(
-        self, source_uuid: str, target_uuid: str, wanted: FactFilter, max_hops: int, limit: int
+        self,
+        source_uuid: str,
+        target_uuid: str,
+        wanted: FactFilter,
+        max_hops: int,
+        limit: int,
+        avoided: Collection[str] = (),
     ) -> list[tuple[Fact, ...]]:
-        return await self._file.read(lambda db: shortest_paths(db, source_uuid, target_uuid, wanted, max_hops, limit))
+        return await self._file.read(
+            lambda db: shortest_paths(db, source_uuid, target_uuid, wanted, max_hops, limit, avoided)
+        )
 
     async def neighbourhood(
         self, entity_uuids: Sequence[str], wanted: FactFilter, hops: int, max_entities: int, max_facts: int
