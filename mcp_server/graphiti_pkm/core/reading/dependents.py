@@ -18,9 +18,9 @@ _MOST_MOVED = 500
 """Facts whose cause follows a correction."""
 _READ = 50
 """Facts read of one entity, and of its first note."""
-_ABOUT_ITSELF = frozenset(
-    map(normalise_name, (HAS_STATUS, "DECIDED", "DECIDED_BY", "PROPOSED", "PROPOSED_BY", "HAS_OPTION", "SUPERSEDES"))
-)
+_DATES = ("HAS_DATE", "DATED", "DECIDED_ON")
+_CAME_ABOUT = ("DECIDED", "DECIDED_BY", "PROPOSED", "PROPOSED_BY", "HAS_OPTION", "SUPERSEDES")
+_ABOUT_ITSELF = frozenset(map(normalise_name, (HAS_STATUS, *_CAME_ABOUT, *_DATES)))
 """Relations that say how something came about or stands, and hold whatever becomes of it."""
 
 _OF_ITS_SOURCE = frozenset(map(normalise_name, (HAS_STATUS, "DECIDED_BY", "PROPOSED_BY")))

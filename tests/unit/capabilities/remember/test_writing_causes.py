@@ -61,6 +61,13 @@ async def test_five_are_named_and_all_counted(world: WritingWorld) -> None:
     assert ended == 1
 
 
+@pytest.mark.parametrize("relation", ["HAS_DATE", "DATED", "DECIDED_ON"])
+async def test_what_a_decision_was_does_not_end_with_it(world: WritingWorld, relation: str) -> None:
+    await world.tell("ADR 10 is accepted.", ADR, {"source": "ADR 10", "relation": relation, "value": "2017-08-01"})
+    over = {"source": "ADR 12", "relation": "SUPERSEDES", "target": "ADR 10"}
+    assert "still_rests" not in attention(await world.tell("ADR 12 supersedes ADR 10.", over))
+
+
 async def test_retire_fact_names_what_follows_from_the_fact(world: WritingWorld) -> None:
     told = await world.tell("ADR 10 is accepted.", ADR)
     await world.tell("So Heron uses Go.", {**GO, "because_of": told.facts[0].uuid[:8]})
