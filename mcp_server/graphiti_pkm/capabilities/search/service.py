@@ -11,7 +11,7 @@ from graphiti_pkm.capabilities.search.requests import SearchNodes
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.observations import OBSERVATION, is_observation
 from graphiti_pkm.core.facts.roles import role_of
-from graphiti_pkm.core.facts.statuses import class_of_status, keys_of_class, status_key
+from graphiti_pkm.core.facts.statuses import OPEN, class_of_status, keys_of_class, status_key
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.answers import NodeSearchResponse, NodeView
@@ -23,7 +23,7 @@ from graphiti_pkm.core.reading.candidates import PERSON_WORDS, Query, checked_te
 from graphiti_pkm.core.reading.fact_lists import joined
 from graphiti_pkm.core.reading.paging import NODES, budget, fit
 from graphiti_pkm.core.reading.ranking import Scores, lifted
-from graphiti_pkm.core.reading.reader import NOTHING_OF_ME, Start
+from graphiti_pkm.core.reading.reader import NOBODY_HERE, NOTHING_OF_ME, Start, all_shared
 from graphiti_pkm.core.reading.slices import ASKED, found_message, slice_of
 from graphiti_pkm.core.reading.views import cut_summaries, item_sizes
 from graphiti_pkm.errors import InvalidInput
@@ -31,6 +31,7 @@ from graphiti_pkm.errors import InvalidInput
 _EXACT = 1.0
 """Added to the score if the query is the name, and if it was asked for by name: more than any fused score."""
 _NAME_CHARS = 200
+_OTHER_OPEN = 'Only what has a status; search_memory_facts(status="open") lists open plans, goals and proposals.'
 
 
 class Searching(FactSearch):
@@ -76,7 +77,7 @@ class Searching(FactSearch):
         called = {uuid: ASKED + len(first) - place for place, uuid in enumerate(first)}
         scores = scores.then("named", {**scores.by_uuid, **called})
         if any(normalise_name(name) in PERSON_WORDS for name in missing):
-            note = joined(note, f"{NOTHING_OF_ME}.")
+            note = joined(note, f"{NOBODY_HERE if all_shared(caller, wanted.group_ids) else NOTHING_OF_ME}.")
         page = slice_of(scores, start)
         uuids = page.uuids(limit)
         whole = people.named[asked[0]] if len(asked) == 1 else ()
@@ -155,7 +156,12 @@ class Searching(FactSearch):
         )
 
     async def _other_words(self, status: str | None, wanted: EntityFilter, total: int) -> str | None:
-        """That others stand the same way by another word: who asks for "accepted" may mean those approved, too."""
+        """That others stand the same way by another word: who asks for "accepted" may mean those approved, too.
+
+        What is open need not have a status.
+        """
+        if status and status_key(status) == OPEN:
+            return _OTHER_OPEN
         name = class_of_status(status) if status and not keys_of_class(status) else None
         keys = keys_of_class(name) if name else None
         if wanted.status is None or keys is None:

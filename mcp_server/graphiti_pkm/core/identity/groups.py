@@ -65,7 +65,7 @@ class Groups:
         found = [one for one in caller.shared if one.memory == memory and one.has(group)]
         if not found:
             # The message is the same for memories that exist and memories that never did.
-            raise NotAllowed(f"No shared memory of this name is open to you. {_open_to(caller)}")
+            raise NotAllowed(f"No shared memory of this name is open to you{_open_to(caller)}")
         if not any(one.may(caller.needs) for one in found):
             highest = max((one.tier for one in found), key=TIERS.index)
             raise PermissionDenied(
@@ -176,8 +176,8 @@ def _name_in(stored: str) -> str:
 
 def _open_to(caller: Caller) -> str:
     if not caller.shared:
-        return "There is none."
-    return f"There are: {', '.join(sorted({_named(one) for one in caller.shared}))}."
+        return "; none is."
+    return f". There are: {', '.join(sorted({_named(one) for one in caller.shared}))}."
 
 
 def _named(one: SharedMemory) -> str:

@@ -52,6 +52,12 @@ _STATES_ONLY = "as_of lists states and due plans; the other plans, events and re
 
 _NO_ENTITY = "none"
 NOTHING_OF_ME = 'nothing is known of the user yet; facts with source "me" in add_memory add it'
+NOBODY_HERE = "in a shared memory `me` could be any of its members: give the person's name instead"
+
+
+def all_shared(caller: Caller, group_ids: Sequence[str]) -> bool:
+    """Whether all of these stored groups are of memories that others opened to the caller."""
+    return not any(is_of(group, caller.principal) for group in group_ids)
 
 
 @dataclass(frozen=True)
@@ -62,12 +68,14 @@ class Anchor:
     """The full uuid that was asked for, or "me" while nothing is known of the person; for display only."""
     entity: Entity | None
     group_ids: tuple[str, ...]
+    is_shared: bool = False
+    """Whether these are all groups of others' memories, where "me" is nobody."""
 
     @property
     def unknown(self) -> str:
         """Why there is no such entity, and what to do, as a clause."""
         if self.asked == ME:
-            return NOTHING_OF_ME
+            return NOBODY_HERE if self.is_shared else NOTHING_OF_ME
         return "there is no such entity. search_nodes finds entity uuids"
 
     @property
@@ -185,7 +193,7 @@ class Reader:
             asked = wanted or (self._groups.one(caller, None),)
             person = await self._person_uuid(caller, asked)
             if person is None:
-                return Anchor(ME, None, asked)
+                return Anchor(ME, None, asked, is_shared=all_shared(caller, asked))
             entity_uuid = person
         uuid = await resolve_within(self._graph, visible, "entity", entity_uuid)
         found = await self._graph.records.get_entities([uuid], visible)

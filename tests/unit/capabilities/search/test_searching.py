@@ -211,6 +211,10 @@ async def test_nodes_are_found_by_their_status_alone_or_with_a_query_or_names() 
     both = await nodes(world, names=["Decision 0", "Decision 2"], status="proposed")
     assert (names(both), both.not_found) == (["Decision 2"], ["Decision 0"])
     assert (await nodes(world, status="done")).message == "Found no node that fits"
+    assert (await nodes(world, status="dropped")).scope.note is None
+    assert (await nodes(world, status="Open")).scope.note == (
+        'Only what has a status; search_memory_facts(status="open") lists open plans, goals and proposals.'
+    )
     with pytest.raises(InvalidInput, match="status has 300 characters"):
         await nodes(world, status="x" * 300)
     older = an_entity("Older"), an_entity("approved")

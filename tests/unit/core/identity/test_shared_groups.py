@@ -61,7 +61,7 @@ def test_what_is_not_open_is_answered_like_what_is_not_there(name: str) -> None:
             with pytest.raises(NotAllowed) as refused:
                 groups.one(caller, asked)
             told.add((refused.value.code, refused.value.message))
-    assert told == {("not_allowed", "No shared memory of this name is open to you. There is none.")}
+    assert told == {("not_allowed", "No shared memory of this name is open to you; none is.")}
     with pytest.raises(NotAllowed, match=r"There are: team/plans\."):
         groups.one(a_member("curator", "plans"), name)
 

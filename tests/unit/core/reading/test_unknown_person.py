@@ -11,6 +11,7 @@ from graphiti_pkm.capabilities.explore.requests import (
 )
 from graphiti_pkm.capabilities.history.requests import WhatChanged
 from graphiti_pkm.capabilities.search.requests import SearchEpisodes, SearchMemoryFacts, SearchNodes
+from graphiti_pkm.core.model.access import Caller, SharedMemory
 from graphiti_pkm.errors import NotFound
 
 NOTHING = 'nothing is known of the user yet; facts with source "me" in add_memory add it'
@@ -30,6 +31,19 @@ async def test_whoever_lists_what_is_known_of_me_is_told_that_there_is_nothing(w
         0,
         {"default": "0 episodes, 0 entities, 0 facts"},
     )
+
+
+async def test_in_a_shared_memory_me_is_nobody_and_is_not_to_be_added() -> None:
+    """``add_memory`` refuses ``me`` there, so the answer must not ask for it."""
+    world = World()
+    anna = Caller(principal="anna", shared=(SharedMemory(memory="team", tier="contributor"),))
+    there = {"group_ids": ["team/decisions"]}
+    connections = await world.exploring.get_entity_connections(anna, GetEntityConnections(entity_uuid="me", **there))
+    nodes = await world.searching.search_nodes(anna, SearchNodes(names=["me"], **there))
+    facts = await world.searching.search_memory_facts(anna, SearchMemoryFacts(entity_uuid="me", **there))
+    nobody = "in a shared memory `me` could be any of its members: give the person's name instead"
+    assert connections.message == f"No connections found for entity me: {nobody}."
+    assert (nodes.scope.note, facts.scope.note) == (f"{nobody}.", f"{nobody}.")
 
 
 async def test_whoever_searches_for_me_finds_nothing_and_is_told_so() -> None:
