@@ -76,6 +76,7 @@ async def test_what_lies_elsewhere_is_refused_and_the_others_are_stored(tmp_path
     assert done.returncode == 1
     assert done.stdout == "guide: stored, version 1: 2 of 2 sections are new, 5 sentences.\n"
     assert done.stderr.count("does not lie under") == 2, done.stderr
+    assert "--document-root DIRECTORY names another root" in done.stderr
     assert "There is no file" in done.stderr
     async with over_stdio(data) as client:
         assert (await call(client, "search_episodes", query="secret"))["episodes"] == []

@@ -188,7 +188,8 @@ def _add_ingest(add: _Add) -> None:
         nargs="+",
         type=Path,
         metavar="FILE",
-        help="file ending in .md, .txt or .html, with the extra documents in .pdf or .docx too",
+        help="file under this directory (--document-root: another) ending in .md, .txt or .html, with the extra "
+        "documents in .pdf or .docx too",
     )
     ingest.add_argument(
         "--name",

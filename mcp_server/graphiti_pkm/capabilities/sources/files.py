@@ -43,7 +43,7 @@ def read_file(path: Path, root: Path) -> SourceFile:
         raise NotFound(f"There is no file {path}. Nothing of it was stored.") from None
     if not real.is_relative_to(base):
         raise InvalidInput(
-            f"{path} does not lie under {base}. Nothing of it was read; the setting document_root names another root."
+            f"{path} does not lie under {base}. Nothing of it was read; --document-root DIRECTORY names another root."
         )
     ending = real.suffix.lower()
     if ending not in _FORMATS and ending not in CONVERTERS:
