@@ -114,7 +114,10 @@ class FactPlanner:
         parsed = self._placed(parsed, replaced, statuses)
         if parsed.valid_at is not None and parsed.valid_at != first_instant:
             replaced = replace(replaced, facts=rules.holding_on(replaced.facts, parsed.valid_at))
-        validity, reference_time = self._validity(parsed, replaced, pool, statuses)
+        over = goals.over_by(
+            parsed, self._world.facts_at(source.uuid, source.uuid), source.uuid, self._at.reference_time
+        )
+        validity, reference_time = self._validity(parsed, replaced, pool, [*statuses, *over])
         chosen = [*replaced.guessed, *self._still(statuses, validity.valid_at)]
         gone = {fact.uuid for fact in (*replaced.facts, *chosen)}
         pool = [fact for fact in pool if fact.uuid not in gone]

@@ -54,6 +54,14 @@ def concerned(
     ]
 
 
+def over_by(parsed: ParsedFact, candidates: Iterable[Fact], source_uuid: str, told_at: datetime) -> list[Fact]:
+    """The goals that the status of what is wanted ends; as somebody had them until then, it holds from then on."""
+    if not parsed.is_status or outcome_said(parsed) is None:
+        return []
+    goals = [one for one in candidates if is_goal(one) and one.is_open and one.target_uuid == source_uuid]
+    return [one for one in goals if (one.valid_at or one.reference_time or told_at) < told_at]
+
+
 def with_other_deadline(parsed: ParsedFact, target_uuid: str, candidates: Iterable[Fact]) -> list[Fact]:
     """Open goals of the same source and target with another deadline, or none, than the one that a call gives."""
     if parsed.due is None or parsed.replaces or parsed.invalid_at is not None:
