@@ -198,7 +198,9 @@ class FactSearch(FactLists):
             message += await self._nearest_ended(words, asked.wanted)
         elif kept:
             message += only_planned(facts[:kept], asked.wanted)
-        note = joined(asked.note, words.note, self._what_held((*first, *in_order), asked, periods))
+        held = self._what_held((*first, *in_order), asked, periods)
+        begun = await self._what_began((*first, *in_order), asked, told)
+        note = joined(asked.note, words.note, held, begun)
         return FactSearchResponse(
             message=message,
             total=page.hits,
@@ -313,6 +315,24 @@ class FactSearch(FactLists):
             return None
         day = show_time(period.start, self._context.settings.zone)
         return f"Not all of this held then: as_of={day} finds what did."
+
+    async def _what_began(self, facts: Sequence[Fact], asked: _Asked, periods: Sequence[Period]) -> str | None:
+        """If the first fact shown is not of the time that the query names: how to list those that are.
+
+        A question such as "what was decided in July" has no word of a fact that was. Said on page one.
+        """
+        wanted = asked.wanted
+        if asked.start.after or any((wanted.as_of, wanted.known_at, wanted.valid_after, wanted.valid_before)):
+            return None
+        if not periods or (facts and _is_of(facts[0], periods[0])):
+            return None
+        zone, period = self._context.settings.zone, periods[0]
+        total = sum([(await self._read(one, Window(limit=1))).total for one in self._within([period], wanted)])
+        if total <= sum(_is_of(fact, period) for fact in facts):
+            return None
+        after, before = show_time(period.start, zone), show_time(period.end, zone)
+        are = "fact is" if total == 1 else "facts are"
+        return f"{total} {are} of that time: valid_after={after} and valid_before={before} without a query list them."
 
     async def _shown(self, facts: Sequence[Fact], asked: _Asked) -> list[FactView]:
         wanted = asked.wanted

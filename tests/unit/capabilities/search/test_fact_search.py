@@ -341,6 +341,23 @@ async def test_a_time_in_a_query_names_the_call_for_what_held_then(told: ParsedR
     assert (await told.facts("Where does Sarah work?")).scope.note is None
 
 
+async def test_a_time_in_a_query_of_which_little_is_found_names_the_call_that_lists_what_began_then(
+    told: ParsedRequest,
+) -> None:
+    begun = [told.works(text=f"Sarah accepts plan {n}.", valid_at=at(2022, 7, n)) for n in (2, 3)]
+    await told.begin(*begun, told.works(text="The board decided at Acme.", valid_at=at(2024, 7)))
+    answer = await told.facts("What was decided in July 2022?")
+    assert [fact.fact for fact in answer.facts] == ["The board decided at Acme."]
+    assert answer.scope.note == (
+        "Not all of this held then: as_of=2022-07-01 finds what did. "
+        "2 facts are of that time: valid_after=2022-07-01 and valid_before=2022-08-01 without a query list them."
+    )
+    for asked in ({"valid_after": "2022"}, {"as_of": "2022-07"}):
+        assert "are of that time" not in str((await told.facts("What was decided in July 2022?", **asked)).scope.note)
+    assert (await told.facts("Which plan was accepted in July 2022?")).scope.note is None
+    assert "of that time" not in str((await told.facts("What was decided in July 2021?")).scope.note)
+
+
 async def test_what_is_of_the_time_in_a_query_and_stands_first_needs_no_other_call(told: ParsedRequest) -> None:
     later = told.works(text="Sarah: sleep lab at Acme", valid_at=at(2025, 8))
     await told.begin(later, *(told.slept(str(day), day, text="Sarah: sleep") for day in range(1, 5)))
