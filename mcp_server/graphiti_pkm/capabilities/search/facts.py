@@ -324,15 +324,16 @@ class FactSearch(FactLists):
         wanted = asked.wanted
         if asked.start.after or any((wanted.as_of, wanted.known_at, wanted.valid_after, wanted.valid_before)):
             return None
-        if not periods or (facts and _is_of(facts[0], periods[0])):
+        zone, period = self._context.settings.zone, next(iter(periods), None)
+        if period is None or (facts and _fits(facts[0], period, zone) >= 1):
             return None
-        zone, period = self._context.settings.zone, periods[0]
         total = sum([(await self._read(one, Window(limit=1))).total for one in self._within([period], wanted)])
-        if total <= sum(_is_of(fact, period) for fact in facts):
+        if total <= sum(_fits(fact, period, zone) >= 1 for fact in facts):
             return None
         after, before = show_time(period.start, zone), show_time(period.end, zone)
-        are = "fact is" if total == 1 else "facts are"
-        return f"{total} {are} of that time: valid_after={after} and valid_before={before} without a query list them."
+        are, list_them = ("fact is", "lists it") if total == 1 else ("facts are", "lists them")
+        dates = f"valid_after={after} with valid_before={before}"
+        return f"{total} {are} of that time: {dates} and no query {list_them}."
 
     async def _shown(self, facts: Sequence[Fact], asked: _Asked) -> list[FactView]:
         wanted = asked.wanted

@@ -350,11 +350,13 @@ async def test_a_time_in_a_query_of_which_little_is_found_names_the_call_that_li
     assert [fact.fact for fact in answer.facts] == ["The board decided at Acme."]
     assert answer.scope.note == (
         "Not all of this held then: as_of=2022-07-01 finds what did. "
-        "2 facts are of that time: valid_after=2022-07-01 and valid_before=2022-08-01 without a query list them."
+        "2 facts are of that time: valid_after=2022-07-01 with valid_before=2022-08-01 and no query lists them."
     )
     for asked in ({"valid_after": "2022"}, {"as_of": "2022-07"}):
         assert "are of that time" not in str((await told.facts("What was decided in July 2022?", **asked)).scope.note)
     assert (await told.facts("Which plan was accepted in July 2022?")).scope.note is None
+    await told.begin(told.works(text="Sarah works at Acme.", valid_at=at(2022), attributes={"told_start": "2022"}))
+    assert (await told.facts("Where did Sarah work in July 2022?")).scope.note is None
     assert "of that time" not in str((await told.facts("What was decided in July 2021?")).scope.note)
 
 
