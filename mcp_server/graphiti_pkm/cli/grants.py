@@ -11,8 +11,10 @@ from typing import TypeAlias
 from pydantic import ValidationError
 
 from graphiti_pkm.cli.output import say, say_json
+from graphiti_pkm.core.model.access import TIERS, Tier
 from graphiti_pkm.errors import InvalidInput
 from graphiti_pkm.server.auth.grants import Grant, read_grants, read_members, write_grants
+from graphiti_pkm.server.auth.tokens import parse, read_tokens
 from graphiti_pkm.settings.loader import Settings
 
 _ID_BYTES = 4
@@ -44,6 +46,7 @@ def share(settings: Settings, options: argparse.Namespace, locked: Lock) -> int:
             "year 10000."
         ) from None
     count = None if grant.members is None else len(read_members(grant.members))
+    best = None if grant.members else _best_tier(settings, grant.principal, now)
     path = settings.grants_path
     with locked(path):
         write_grants(path, [*read_grants(path), grant])
@@ -51,9 +54,21 @@ def share(settings: Settings, options: argparse.Namespace, locked: Lock) -> int:
         say_json({"grant": as_listed(grant, now), "file": str(path)})
         return 0
     say(f"Grant {grant.id}: {described(grant)}. Running servers know it now; no token was made.")
+    if best is not None and TIERS.index(best) < TIERS.index(grant.tier):
+        say(
+            f"No token of {grant.principal} is above {best}, so that is what it may there; "
+            f"tokens create {grant.principal} --tier {grant.tier} makes one."
+        )
     if count is not None:
         say(f"The list has {count} member(s) now and is looked at on every request.")
     return 0
+
+
+def _best_tier(settings: Settings, principal: str, now: datetime) -> Tier | None:
+    """The highest tier of the principal's valid tokens: a grant lifts none of them."""
+    given = parse(settings.tokens.get_secret_value(), "the setting tokens") if settings.tokens else ()
+    own = [one for one in (*read_tokens(settings.token_path), *given) if one.principal == principal]
+    return max((one.tier for one in own if one.state(now) == "valid"), key=TIERS.index, default=None)
 
 
 def withdraw(settings: Settings, options: argparse.Namespace, locked: Lock) -> bool:

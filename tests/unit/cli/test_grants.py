@@ -23,6 +23,18 @@ def test_a_memory_is_opened_to_another_and_no_token_is_made(tmp_path: Path, caps
     assert grant.id in told(capsys, "list")
 
 
+def test_a_grant_above_the_tokens_of_its_principal_says_what_they_may(capsys: pytest.CaptureFixture[str]) -> None:
+    """A token never may more than its own tier, whatever the grant says."""
+    told(capsys, "create", "ben", "--tier", "reader")
+    below = (
+        "No token of ben is above reader, so that is what it may there; tokens create ben --tier contributor makes one."
+    )
+    assert below in told(capsys, "create", "ben", "--memory", "team", "--tier", "contributor")
+    told(capsys, "create", "ben", "--tier", "librarian")
+    for name in ("ben", "anna"):
+        assert "is above" not in told(capsys, "create", name, "--memory", "team", "--tier", "contributor")
+
+
 def test_a_list_of_members_is_kept_by_its_full_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     list_of_members = tmp_path / "members.txt"
     list_of_members.write_text("65f0c2d19b1e8a0012345678\n")
