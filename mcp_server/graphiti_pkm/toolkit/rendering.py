@@ -35,6 +35,7 @@ _TIMES = frozenset(
         "told_at",
         "valid_at",
         "invalid_at",
+        "former_invalid_at",
         "reference_time",
         "created_at",
         "expired_at",

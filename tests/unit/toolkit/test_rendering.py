@@ -109,6 +109,13 @@ def test_times_are_told_to_the_second_and_stay_exact_in_the_structure() -> None:
     assert data["fact"].items() >= exact.items()
 
 
+def test_the_end_that_a_fact_had_before_is_told_like_the_one_that_it_has() -> None:
+    ends = {"invalid_at": "2026-02-23T00:00:00+00:00", "former_invalid_at": "2026-03-31T00:00:00+00:00"}
+    ended = RetiredFact(uuid=ONE, fact="Thilo agreed", kind="retired", **ends)
+    (told,) = json.loads(text_of(a_receipt(retired=[ended]).model_dump(mode="json")))["retired"]
+    assert (told["invalid_at"], told["former_invalid_at"]) == ("2026-02-23", "2026-03-31")
+
+
 def test_a_time_of_the_text_is_accepted_as_a_parameter() -> None:
     (fact,) = page(a_fact_view(valid_at="2026-03-01T12:30:00.500000+00:00"))["facts"]  # type: ignore[misc]
     assert parse_instant(fact["valid_at"], ZoneInfo("Europe/Berlin")) == datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
