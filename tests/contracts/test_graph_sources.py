@@ -112,6 +112,43 @@ async def test_the_part_with_the_quote_comes_first_and_once(
     assert (first.episode_uuid, first.holds_quote, first.start) == (bare.uuid, True, None)
 
 
+UNDERLINED = [
+    "Use one 🎈 store",
+    "===",
+    "",
+    " Status",
+    "---",
+    "",
+    "Who pays?  ",
+    "  --------",
+    "",
+    "ADR 4: Go",
+    "=====",
+    "",
+]
+NOT_UNDERLINED = [
+    *("We use it.", "---", "", "Over two", "lines 🎈", "-----", "", "- item", "------", "", "> said", "------", ""),
+    *("status: open", "-----", "", "Ran all of 5 km", "---", "", "| cell", "------", "", "1. First", "-----", ""),
+    *("Never under", "", "------", "Title", "=-=", "", "    code", "====", "", "The end"),
+]
+"""With the lines under which a rule stands that makes no heading of them."""
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n", "\r"])
+async def test_what_is_underlined_as_a_heading_is_behind_no_fact(graph: Graph, line_break: str) -> None:
+    told = an_episode(line_break.join([*UNDERLINED, *NOT_UNDERLINED]), valid_at=at(2025, 2))
+    sarah, tom = an_entity("Sarah"), an_entity("Tom")
+    said = [one for one in (*UNDERLINED, *NOT_UNDERLINED) if one.strip(" -=")]
+    starts = [told.content.index(one) for one in said]
+    passages = [a_passage(told, start, start + len(one)) for start, one in zip(starts, said, strict=True)]
+    fact = a_fact(sarah, tom, episodes=(told.uuid,))
+    vectors = {passage.uuid: leaning(0.9) for passage in passages}
+    await graph.writer.apply(a_write(sarah, tom, told, fact, *passages), {**vectors, fact.uuid: leaning(1.0)})
+    page = await graph.part(WALKS_PART).fact_sources(fact, GROUPS, "quote", WIDE)
+    found = [told.content[slice(one.start, one.end)] for one in page.sources]
+    assert found == [one for one in NOT_UNDERLINED if one in said]
+
+
 @pytest.mark.parametrize("line_break", ["\n", "\r\n", "\r"])
 async def test_a_heading_is_behind_no_fact_unless_it_is_the_quote(graph: Graph, line_break: str) -> None:
     """Nor is a part of one; an episode of nothing else cannot be compared."""

@@ -7,7 +7,7 @@ of Markdown rules.
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from graphiti_pkm.core.model.names import words_of
@@ -41,7 +41,20 @@ _CLAUSE_ENDS = (re.compile(r"[;:；：—–]\s*"), re.compile(r"[,，、]\s*"),
 
 HEADING = r"[ \t]*#{1,6}[ \t]"
 """With which a line of Markdown begins that is a heading."""
+_NO_BLOCK = r" {0,3}(?!(?:[-*+•‣◦]|[0-9]{1,3}[.)])[ \t]|[>|#]|```|~~~)"
+_TITLE = r"(?:[^ \t].{0,150})?[^ \t.!,;:][ \t]*"
+UNDERLINED: Sequence[tuple[str, str, float]] = (
+    (_NO_BLOCK + _TITLE, r" {0,3}={3,}[ \t]*", 0),
+    (_NO_BLOCK + r"(?![^:]{1,40}:[ \t])" + _TITLE, r" {0,3}-{3,}[ \t]*", 0.5),
+)
+"""A line that is a heading if it stands alone over such a rule, the rule, and the least part of its length that it has.
+
+A rule of dashes also divides notes: a sentence, "status: open" (front matter) and what is much longer are no headings.
+"""
 _HEADING_LINE = re.compile(HEADING)
+_UNDERLINED = tuple((re.compile(title, re.DOTALL), re.compile(rule), part) for title, rule, part in UNDERLINED)
+_RULE = re.compile(r"[ \t]*(?:={3,}|-{3,})[ \t]*")
+_BREAK = re.compile(r"\r\n|[\r\n]")
 
 _NEVER_ENDS = words_of(
     """mr mrs ms dr prof st rev hon gen col capt lt sgt maj cmdr messrs mme mlle mgr fr sr sra no nr nos vs cf fig figs
@@ -70,8 +83,37 @@ def without_left_out(text: str, fill: str = " ") -> str:
 
 def is_heading(text: str, start: int) -> bool:
     """Whether what begins there is a heading or a part of one, which says where something stands and nothing itself."""
-    line = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
-    return _HEADING_LINE.match(text, line) is not None
+    first, last = _line(text, start)
+    if _HEADING_LINE.match(text, first) is not None:
+        return True
+    if _RULE.fullmatch(text, first, last) is not None:
+        first, last = _line_before(text, first)
+    return _is_underlined(text, first, last)
+
+
+def _is_underlined(text: str, first: int, last: int) -> bool:
+    """Whether a line is a heading by the rule beneath it, and the only line of it."""
+    beneath = _BREAK.match(text, last)
+    if beneath is None or text[slice(*_line_before(text, first))].strip(" \t"):
+        return False
+    rule = text[slice(*_line(text, beneath.end()))]
+    length = len(text[first:last].strip(" \t"))
+    return any(
+        made_of.fullmatch(rule) and title.fullmatch(text, first, last) and len(rule.strip(" \t")) >= length * part
+        for title, made_of, part in _UNDERLINED
+    )
+
+
+def _line(text: str, at: int) -> tuple[int, int]:
+    """The line that has an offset, without its break."""
+    end = _BREAK.search(text, at)
+    return max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1, len(text) if end is None else end.start()
+
+
+def _line_before(text: str, first: int) -> tuple[int, int]:
+    """The line before the one that begins there; an empty one before the first."""
+    end = first - (2 if text.endswith("\r\n", 0, first) else 1)
+    return _line(text, end) if end >= 0 else (0, 0)
 
 
 def split_passages(text: str) -> list[Span]:
@@ -136,7 +178,7 @@ def _blocks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _is_break(before: str, after: str) -> bool:
-    if _STARTS_BLOCK.match(after) or _HEADING.match(before):
+    if _STARTS_BLOCK.match(after) or _HEADING.match(before) or _RULE.fullmatch(before):
         return True
     wrapped = len(before.strip()) >= _WRAPPED_LINE
     return not wrapped and not after.lstrip()[0].islower()

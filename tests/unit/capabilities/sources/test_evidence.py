@@ -162,6 +162,19 @@ async def test_a_heading_is_no_evidence_but_says_where_a_quote_stands(tmp_path: 
     assert (await world.add("Tom", "Only words.", document="plain")).section is None
 
 
+async def test_a_heading_that_is_underlined_is_no_evidence_either(tmp_path: Path) -> None:
+    world = SourcesWorld(tmp_path)
+    await world.make("Tom")
+    await world.ingest(
+        guide="Use one store\n=============\n\nWe use one store.\n\nStatus\n---\n\nAccepted: Status final.\n"
+    )
+    for quote in ("Use one store", "Use one store\n=============", "Use", "="):
+        with pytest.raises(InvalidInput, match="the heading in paragraph 1, and a heading alone is no evidence"):
+            await world.add("Tom", quote, 1)
+    assert (await world.add("Tom", "Status")).section == "Use one store > Status"
+    assert (await world.add("Tom", "use one store")).paragraph == 2
+
+
 async def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
     world = await begun(tmp_path)
     with pytest.raises(NotFound, match="no document 'other'"):

@@ -3,7 +3,7 @@
 import pytest
 
 from graphiti_pkm.core.model import passages
-from graphiti_pkm.core.model.passages import BUDGET, embedded_text, split_passages
+from graphiti_pkm.core.model.passages import BUDGET, embedded_text, is_heading, split_passages
 
 
 def sentences(text: str) -> list[str]:
@@ -44,6 +44,22 @@ def test_a_hard_wrapped_sentence_stays_one_and_a_heading_is_apart() -> None:
         "We use both MySQL and PostgreSQL in our stack for different applications.",
         "These\nare old.",
     ]
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("rule", ["===", "------", "  ==== "])
+def test_all_of_an_underlined_heading_is_one_and_what_is_beneath_is_not(line_break: str, rule: str) -> None:
+    text = line_break.join(["Use it.", "", "One store", rule, "One file.", ""])
+    heading = range(text.index("One store"), text.index(rule) + len(rule))
+    words = [at for at, char in enumerate(text) if char not in line_break]
+    assert [at for at in words if is_heading(text, at)] == [at for at in words if at in heading]
+
+
+@pytest.mark.parametrize("rule", ["===", "---"])
+def test_what_is_said_beneath_a_rule_is_apart_from_it(rule: str) -> None:
+    title = "A title that is long enough to go on in the next line of it"
+    assert sentences(f"{title}\n{rule}\nsmall words.") == [f"{title}\n{rule}", "small words."]
+    assert sentences(f"One\n{rule}\nsmall words.") == ["One", "small words."]
 
 
 def test_paragraphs_and_sentences_are_counted_from_zero() -> None:

@@ -6,7 +6,7 @@ that lies behind a hub.
 
 from collections.abc import Sequence
 
-from graphiti_pkm.core.model.passages import HEADING
+from graphiti_pkm.core.model.passages import HEADING, UNDERLINED
 from graphiti_pkm.core.model.queries import FactFilter, Window
 from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.core.model.walks import SourceMode
@@ -39,11 +39,15 @@ tell a fact have 0.3 to 0.9, others of the same note -0.05 to 0.2; only the fact
 
 _KEYS = "first, score, va, id, place"
 _HOLDS_QUOTE = "(e.uuid = $quoted AND p.start < $quote_end AND p.end > $quote_start)"
-_HEADINGS = """CASE WHEN NOT coalesce(e.content, '') CONTAINS '#' THEN [] ELSE
-        reduce(seen = {at: 0, found: []}, line IN split(replace(e.content, '\\r', '\\n'), '\\n') | {
-          at: seen.at + size(line) + 1,
-          found: CASE WHEN line =~ $heading THEN seen.found + [[seen.at, seen.at + size(line)]] ELSE seen.found END
-        }).found END"""
+_IS_UNDERLINED = "(i = 0 OR trim(lines[i - 1]) = '') AND any(one IN $underlined WHERE lines[i] =~ one[0]\
+ AND lines[i + 1] =~ one[1] AND size(trim(lines[i + 1])) >= size(trim(lines[i])) * one[2])"
+_HEADINGS = f"""CASE WHEN none(mark IN ['#', '===', '---'] WHERE coalesce(e.content, '') CONTAINS mark) THEN [] ELSE
+        head([lines IN [split(replace(replace(e.content, '\\r\\n', ' \\n'), '\\r', '\\n'), '\\n')] |
+          reduce(seen = {{at: 0, found: []}}, i IN range(0, size(lines) - 1) | {{
+            at: seen.at + size(lines[i]) + 1,
+            found: CASE WHEN lines[i] =~ $heading OR ({_IS_UNDERLINED})
+              THEN seen.found + [[seen.at, seen.at + size(lines[i])]] ELSE seen.found END
+          }}).found]) END"""
 """Where its headings stand, as ``[start, end)``: they are behind no fact."""
 
 
@@ -74,6 +78,7 @@ def fact_sources(fact: Fact, group_ids: Sequence[str], mode: SourceMode, window:
         "quote_start": fact.quote_start or 0,
         "quote_end": fact.quote_end or 0,
         "heading": f"(?s){HEADING}.*",
+        "underlined": [[f"(?s){title}", rule, part] for title, rule, part in UNDERLINED],
     }
     after = ""
     if window.after is not None:
