@@ -194,8 +194,8 @@ def _add_ingest(add: _Add) -> None:
     ingest.add_argument(
         "--name",
         metavar="NAME",
-        help="name of the document; of several files the beginning of their names, as NAME/FILE. Default: that of the "
-        "file without its ending",
+        help="name of the document; of several files, and of one more file of such a set, the beginning of their "
+        "names, as NAME/FILE. Default: that of the file without its ending",
     )
     _add_group(ingest)
 
