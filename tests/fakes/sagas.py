@@ -29,7 +29,7 @@ class FakeSagas(FakePart):
 
     async def latest_of_saga(self, saga_uuid: str) -> str | None:
         held = held_by(await self._db(), saga_uuid)
-        latest = max(held, key=_in_time, default=None)
+        latest = max(held, key=lambda one: one.order, default=None)
         return latest.uuid if latest else None
 
     async def episodes_of_saga(self, saga_uuid: str, recorded_after: datetime | None, limit: int) -> list[Episode]:
@@ -43,7 +43,7 @@ class FakeSagas(FakePart):
         uuids = {saga for saga, episode in db.saga_steps if episode in episode_uuids}
         found = []
         for uuid in sorted(uuids):
-            left = [one.uuid for one in sorted(held_by(db, uuid), key=_in_time) if one.uuid not in without]
+            left = [one.uuid for one in sorted(held_by(db, uuid), key=lambda one: one.order) if one.uuid not in without]
             if db.sagas[uuid].group_id in group_ids:
                 first, last = (left[0], left[-1]) if left else (None, None)
                 found.append(SagaMembers(saga=db.sagas[uuid], first_remaining=first, last_remaining=last))
@@ -74,10 +74,6 @@ class FakeCommunities(FakePart):
             for one in found
         ]
         return sorted(present, key=lambda one: (-len(one.members), one.uuid))[:limit]
-
-
-def _in_time(episode: Episode) -> tuple[datetime, datetime, str]:
-    return episode.valid_at, episode.created_at, episode.uuid
 
 
 def held_by(db: Tables, saga_uuid: str) -> list[Episode]:

@@ -93,7 +93,7 @@ class GraphitiExtractor:
         group = episode.group_id
         if chosen is not None:
             found = await self._store.records.get_episodes(list(chosen)[:_PREVIOUS_EPISODES], [group])
-            latest = sorted(found, key=lambda one: (one.valid_at, one.created_at, one.uuid), reverse=True)
+            latest = sorted(found, key=lambda one: one.order, reverse=True)
         else:
             wanted = EpisodeFilter(group_ids=(group,), recorded_until=episode.created_at)
             after = (iso(episode.valid_at), iso(episode.created_at), episode.uuid)

@@ -6,7 +6,6 @@ from uuid import uuid4
 
 from graphiti_pkm.capabilities.staging.copying import Copying
 from graphiti_pkm.capabilities.staging.models import Attached
-from graphiti_pkm.capabilities.staging.times import order_of
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.saga_plan import closing_links, find_saga, saga_uuid
 from graphiti_pkm.core.model.document_records import Document, Instance
@@ -159,7 +158,7 @@ class Attachments:
             page = await self._graph.sagas.episodes_of_saga(saga, after, limit)
             is_last = len(page) < limit
             whole = [one for one in page if is_last or one.created_at != page[-1].created_at]
-            found |= {one.uuid: order_of(one) for one in whole}
+            found |= {one.uuid: one.order for one in whole}
             if is_last:
                 return sorted(found, key=found.__getitem__)
             if whole:

@@ -21,7 +21,7 @@ from graphiti_pkm.capabilities.staging.models import (
     PromoteResponse,
 )
 from graphiti_pkm.capabilities.staging.requests import Promote
-from graphiti_pkm.capabilities.staging.times import in_whole_writes, order_of
+from graphiti_pkm.capabilities.staging.times import in_whole_writes
 from graphiti_pkm.capabilities.staging.verifying import Verifying
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.history import change_of
@@ -298,11 +298,11 @@ class Migrating:
         told: dict[str, None] = {}
         for uuid in named:
             async for page in copying.episodes_of(uuid):
-                times |= {one.uuid: order_of(one) for one in page}
+                times |= {one.uuid: one.order for one in page}
             async for facts in copying.facts_of(uuid):
                 told |= dict.fromkeys(one for fact in facts if _is_within(fact, copying) for one in fact.episodes)
         for some in _parts([one for one in told if one not in times]):
-            times |= {one.uuid: order_of(one) for one in await self._graph.records.get_episodes(some, groups)}
+            times |= {one.uuid: one.order for one in await self._graph.records.get_episodes(some, groups)}
         # Each write has a later time, so they come in the order that they have there, whichever entity brings them.
         ordered = sorted(times, key=lambda uuid: times[uuid])
         for some in in_whole_writes(ordered, lambda uuid: times[uuid][:2], PAGE):

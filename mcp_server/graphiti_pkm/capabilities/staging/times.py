@@ -15,11 +15,6 @@ def time_of(episode: Episode) -> tuple[datetime, datetime]:
     return episode.valid_at, episode.created_at
 
 
-def order_of(episode: Episode) -> tuple[datetime, datetime, str]:
-    """Sort key of lists; those of one time go by uuid."""
-    return (*time_of(episode), episode.uuid)
-
-
 def in_whole_writes(records: Iterable[_T], time: Callable[[_T], object], size: int) -> Iterator[list[_T]]:
     """Some at a time, so many or more: what has one time is not divided, since each write has a time of its own."""
     part: list[_T] = []

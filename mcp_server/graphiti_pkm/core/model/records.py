@@ -60,6 +60,11 @@ class Episode(Record):
     confidential: bool = False
     """Not public, as the caller said; stored likewise."""
 
+    @property
+    def order(self) -> tuple[datetime, datetime, str]:
+        """Sort key of lists, as ``Place.order``."""
+        return self.valid_at, self.created_at, self.uuid
+
 
 class Entity(Record):
     """A person, place, project or thing.
