@@ -22,8 +22,10 @@ from graphiti_pkm.capabilities.projects.tools import ENTRIES, PROJECTS
 from graphiti_pkm.capabilities.remember.tools import WRITING
 from graphiti_pkm.capabilities.search.requests import SearchNodes
 from graphiti_pkm.capabilities.search.tools import SEARCHING
-from graphiti_pkm.capabilities.staging.tools import SNAPSHOTS
+from graphiti_pkm.capabilities.staging.migrating import Migration
+from graphiti_pkm.capabilities.staging.tools import MIGRATING, SNAPSHOTS
 from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.queries import EpisodeFilter, Window
 from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.settings.loader import Settings
 
@@ -209,3 +211,48 @@ async def test_a_killed_process_leaves_no_half_snapshot(tmp_path: Path) -> None:
         assert (await memory.services[SNAPSHOTS].listed(LOCAL, None)).snapshots == ()
         await memory.services[SNAPSHOTS].take(LOCAL, None, "one")
         assert [path.name for path in directory.iterdir()] == ["one.snapshot"]
+
+
+@pytest.mark.parametrize(
+    ("how", "named"),
+    [("rollback", "words"), ("rollback", "entity"), ("restore", "words"), ("restore", "entity"), ("move", "words")],
+)
+async def test_forgetting_reaches_what_was_taken_out_of_the_group_before(place: Place, how: str, named: str) -> None:
+    """The graph no longer has the note; journal and snapshots do, and would bring it back."""
+    settings = place("data")
+    async with open_memory(settings) as memory:
+        uuids = await tell(memory, f"Anna knows {HIDDEN}.", "Anna", "KNOWS", HIDDEN)
+        await memory.services[SNAPSHOTS].take(LOCAL, None, "one")
+        since = datetime.now(UTC)
+        await tell(memory, f"{HIDDEN} likes tea. It rains.", "Tom", "LIKES", "tea")
+        await tell(memory, "Tom likes rain.", "Tom", "LIKES", "rain")
+        if how == "rollback":
+            await memory.services[SNAPSHOTS].rollback(LOCAL, None, since, confirm=True)
+        elif how == "restore":
+            await memory.services[SNAPSHOTS].restore(LOCAL, None, "one", confirm=True)
+        else:
+            await memory.services[SNAPSHOTS].take(LOCAL, None, "two")
+            move = Migration(source="default", target="default_archive", has_facts=True, has_episodes=True, moves=True)
+            await memory.services[MIGRATING].migrate(LOCAL, move)
+            await forget(memory, query=HIDDEN, group_id="default_archive")
+        given = {"query": HIDDEN} if named == "words" else {"entity_uuid": uuids[HIDDEN]}
+        preview = await memory.services[FORGETTING].forget(LOCAL, Forget(**given))
+        assert any("only the journal and snapshots still have" in line for line in preview.ask_user or ())
+        await forget(memory, **given)
+        left = set[str]()
+        for snapshot in (await memory.services[SNAPSHOTS].listed(LOCAL, None)).snapshots:
+            await memory.services[SNAPSHOTS].restore(LOCAL, None, snapshot.tag, confirm=True)
+            notes = await memory.context.graph.episodes.recent_episodes(
+                EpisodeFilter(group_ids=("default",)), Window(limit=10)
+            )
+            assert not any(HIDDEN in one.content for one in notes.episodes)
+            left |= {one.content for one in notes.episodes}
+        assert "Tom likes rain." in left, "what says nothing of it comes back"
+        assert (await memory.services[FORGETTING].forget(LOCAL, Forget(query=HIDDEN))).status == "nothing"
+        await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
+    assert files_with(settings.data_dir, HIDDEN) == []
+
+
+async def forget(memory: Memory, **what: str) -> None:
+    preview = await memory.services[FORGETTING].forget(LOCAL, Forget.model_validate(what))
+    await memory.services[FORGETTING].forget(LOCAL, Forget.model_validate({**what, "confirm": preview.confirm}))

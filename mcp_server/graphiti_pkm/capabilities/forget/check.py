@@ -78,7 +78,7 @@ class Afterwards:
         """Rows that still contain a removed name, number or requested word that no remaining text contains."""
         around, target = plan.material.around, plan.material.target
         gone = around.vanished.gone
-        touched = {one.episode.uuid for one in plan.material.redactions}
+        touched = {*plan.derived.episodes, *(one.episode.uuid for one in plan.material.redactions)}
         trace = await self._traces.read(target.group_id, gone, touched, is_own=target.bears)
 
         def is_of_it(held: DerivedText) -> bool:

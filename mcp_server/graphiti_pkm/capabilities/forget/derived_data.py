@@ -19,6 +19,8 @@ class DerivedData:
     """Entities and removed names, for display."""
     older: frozenset[str] = frozenset()
     """Entities whose earlier texts are removed from the journal."""
+    episodes: tuple[str, ...] = ()
+    """Episodes that only the journal and snapshots contain."""
     facts: tuple[str, ...] = ()
     """Facts that only the journal contains."""
     reworded: tuple[Fact, ...] = ()

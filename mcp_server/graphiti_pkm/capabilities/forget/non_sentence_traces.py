@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from graphiti_pkm.capabilities.forget.text import TextPredicate
+from graphiti_pkm.capabilities.forget.text import TextPredicate, sentences_of
 from graphiti_pkm.capabilities.forget.trace import names_of_attributes, words_of_claim
 from graphiti_pkm.core.model.name_forms import NameForms
 from graphiti_pkm.core.model.records import QUALITY_TEXTS, Episode, Fact, WriteIntent
@@ -20,6 +20,8 @@ class NonSentenceTraces:
 
     episodes: Mapping[str, Episode] = field(default_factory=dict)
     """Episodes that contain it in a spelling that full text does not find."""
+    only_kept_episodes: frozenset[str] = frozenset()
+    """Episodes that say it and that only the journal and snapshots still have, since a rollback, restore or move."""
     claims: Sequence[Fact] = ()
     """Facts with it in a value, measure, unit or attribute."""
     related: Sequence[Fact] = ()
@@ -51,6 +53,10 @@ class NonSentenceCollector:
         self._known = known
         self._forms = forms or NameForms(())
         self.episodes: dict[str, None] = {}
+        self.saying: set[str] = set()
+        """Those that say it for certain, in whatever text."""
+        self.supports: dict[str, frozenset[str]] = {}
+        """Of facts: their episodes, if all of these say it."""
         self.claims: dict[str, None] = {}
         self.related: dict[str, None] = {}
         self.typed: set[str] = set()
@@ -70,11 +76,18 @@ class NonSentenceCollector:
 
     def _take_episodes(self, episodes: Iterable[Episode]) -> None:
         for episode in episodes:
-            if episode.uuid not in self._known and any(map(self._may_say, (episode.content, episode.name))):
+            if episode.uuid in self._known:
+                continue
+            if any(map(self._may_say, (episode.content, episode.name))):
                 self.episodes[episode.uuid] = None
+            sentences = (one.text for one in sentences_of(episode, ()))
+            if any(map(self._says, (*sentences, episode.name, episode.source_description))):
+                self.saying.add(episode.uuid)
 
     def _take_facts(self, facts: Iterable[Fact]) -> None:
         for fact in facts:
+            if fact.episodes and self.saying.issuperset(fact.episodes):
+                self.supports[fact.uuid] = frozenset(fact.episodes)
             if self._says(words_of_claim(fact)) or self._says(names_of_attributes(fact)):
                 self.claims[fact.uuid] = None
             elif self._names(fact.relation):

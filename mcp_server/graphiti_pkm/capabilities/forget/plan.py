@@ -14,6 +14,7 @@ from graphiti_pkm.capabilities.forget.text import Redaction, Sentence, TextPredi
 from graphiti_pkm.capabilities.forget.trace import RemovalContext, words_of_claim
 from graphiti_pkm.capabilities.forget.words import words_in
 from graphiti_pkm.core.facts.known_from import known_without
+from graphiti_pkm.core.model.counted import counted
 from graphiti_pkm.core.model.document_records import Document, DocumentTexts
 from graphiti_pkm.core.model.job_records import EraseJob
 from graphiti_pkm.core.model.name_forms import identifier_words
@@ -99,6 +100,7 @@ class ForgetPlan:
             or (
                 derived.names
                 or derived.older
+                or derived.episodes
                 or derived.facts
                 or derived.reworded
                 or derived.entities
@@ -110,7 +112,8 @@ class ForgetPlan:
     def _in_journal(self) -> int:
         """Data that only the journal still has: earlier texts and deleted facts."""
         derived, reworded = self.derived, {one.uuid for one in self.reworded}
-        return len(derived.older - reworded) + len(derived.facts) + len(derived.reworded) + len(derived.entities)
+        records = (derived.episodes, derived.facts, derived.reworded, derived.entities)
+        return len(derived.older - reworded) + sum(map(len, records))
 
     def states_or_suggests(self, text: str) -> bool:
         """Whether a text states it, or probably consists of words that no remaining text contains."""
@@ -235,7 +238,7 @@ class ForgetPlan:
             sagas=tuple(self.sagas),
             passages=() if deletes else tuple(part for one in redactions for part in one.passages),
             deletions=Deletions(
-                episodes=tuple(one.episode.uuid for one in redactions) if deletes else (),
+                episodes=(*(one.episode.uuid for one in redactions if deletes), *self.derived.episodes),
                 entities=tuple(sorted({*lost, *self.derived.entities})),
                 facts=self.derived.facts,
             ),
@@ -282,6 +285,7 @@ def plan_forgetting(material: Material) -> ForgetPlan:
         derived,
         reworded=tuple(fact for fact in derived.reworded if fact.uuid not in gone),
         older=derived.older | (target.non_sentences.typed & material.entities.keys()) - lost,
+        episodes=tuple(sorted(target.non_sentences.only_kept_episodes)) if material.mode != "keep" else (),
         facts=tuple(sorted(target.non_sentences.only_kept.union(derived.facts))),
         entities=tuple(sorted((target.non_sentences.typed - material.entities.keys()).union(derived.entities))),
     )
@@ -316,8 +320,16 @@ def plan_forgetting(material: Material) -> ForgetPlan:
             *(f"{one.text} - said so now; its former words go" for one in derived.reworded),
             *_staying(material, mentions, lost),
         ],
-        asks=[*facts.asks, *derived.asks, *_still_holding(material, left_of, near, lost)],
+        asks=[*_only_kept(derived), *facts.asks, *derived.asks, *_still_holding(material, left_of, near, lost)],
     )
+
+
+def _only_kept(derived: DerivedData) -> list[str]:
+    """Their sentences have no passages any more, so that they cannot lose some of them."""
+    if not derived.episodes:
+        return []
+    count, goes = counted(len(derived.episodes), "episode"), "goes" if len(derived.episodes) == 1 else "go"
+    return [f"{count} that only the journal and snapshots still have since a rollback, restore or move {goes} whole"]
 
 
 class _Facts:
@@ -463,7 +475,7 @@ def _still_holding(
         texts = [*sentences_in(entity.summary), *map(str, entity.attributes.values())]
         if any(map(vanished.suggests, texts)) or (entity.uuid in near and vanished.holds(entity.summary, own)):
             found.append(f"summary of {entity.name}: {entity.summary or ', '.join(texts)}")
-    touched = {one.episode.uuid for one in material.redactions}
+    touched = {one.episode.uuid for one in material.redactions} | material.target.non_sentences.only_kept_episodes
     titles = [one for one in material.around.trace.of("title") if one.uuid not in touched]
     return [*found, *(f"title [{one.uuid[:_UUID]}] {one.text}" for one in titles if vanished.suggests(one.text))]
 

@@ -159,11 +159,12 @@ class Forgetting:
         saying = [one for one in read if one.gone or one.is_titled]
         unsaid = [one for one in read if target.entity and not (one.gone or one.is_titled)]
         gone = await in_thread(_words_of, target, saying, names)
+        whole = frozenset[str]() if mode == "keep" else target.non_sentences.only_kept_episodes
         trace = await self._traces.read(
             group,
             gone,
-            touched={one.episode.uuid for one in saying if one.gone},
-            emptied={one.episode.uuid for one in saying if one.is_all},
+            touched=whole | {one.episode.uuid for one in saying if one.gone},
+            emptied=whole | {one.episode.uuid for one in saying if one.is_all},
             kept=[sentence.text for one in saying if one.gone for sentence in one.kept],
             is_own=target.bears,
         )

@@ -308,13 +308,19 @@ class ForgetTargets:
         """What of the group's rows says it elsewhere than in a sentence that full text finds."""
         async for rows in rows_of(self._context, group_id):
             await in_thread(look.take, rows)
-        facts, sagas = [*look.claims, *look.related], [*look.sagas.values()][:_SAGAS]
+        named = list(look.saying | look.episodes.keys())
+        episodes = {one.uuid: one for one in await self._graph.records.get_episodes(named, [group_id])}
+        only_kept = frozenset(look.saying - episodes.keys())
+        theirs = [uuid for uuid, own in look.supports.items() if own <= only_kept]
+        facts = list(dict.fromkeys((*look.claims, *look.related, *theirs)))
+        sagas = [*look.sagas.values()][:_SAGAS]
         if max(len(facts), len(look.typed)) > MOST_FACTS:
             raise _too_much(f"{len(facts):,} facts and {len(look.typed):,} entities")
         held = await self._graph.records.get_facts(facts, [group_id])
         found = [await self._graph.sagas.find_sagas(group_id, [one.uuid], one.name) for one in sagas]
         return NonSentenceTraces(
-            episodes={one.uuid: one for one in await self._graph.records.get_episodes(list(look.episodes), [group_id])},
+            episodes={uuid: one for uuid, one in episodes.items() if uuid in look.episodes},
+            only_kept_episodes=only_kept,
             claims=[one for one in held if one.uuid in look.claims],
             related=[one for one in held if one.uuid in look.related],
             typed=frozenset(look.typed),

@@ -158,8 +158,8 @@ class MigrationReport(Record):
     """Titles of episodes that lost words in the target and stay so, at most 20; ``redacted_total`` counts all."""
     redacted_total: int = 0
     still_told: tuple[str, ...] = ()
-    """Episodes of the target, with the beginning of their uuid, whose originals lost words in the source since they were
-    copied, at most 20; ``still_told_total`` counts all."""
+    """Episodes of the target, with the beginning of their uuid, whose originals lost words in the source since they
+    were copied, at most 20; ``still_told_total`` counts all."""
     still_told_total: int = 0
     ended: int = 0
     """Facts copied earlier that end in the target because they ended, or were corrected, in the source."""
