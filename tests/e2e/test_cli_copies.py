@@ -21,8 +21,11 @@ async def remember(client: Client, body: str) -> str:
 
 async def contents(client: Client) -> list[str]:
     page = await call(client, "get_episodes", max_episodes=100)
-    assert page["truncated"] is False
-    return sorted(str(episode["content"]) for episode in page["episodes"])
+    found = [*page["episodes"]]
+    while page["truncated"]:  # as many as were written while a command ran
+        page = await call(client, "get_episodes", max_episodes=100, cursor=page["next_cursor"])
+        found += page["episodes"]
+    return sorted(str(episode["content"]) for episode in found)
 
 
 async def command(*arguments: str, data_dir: Path, code: int = 0) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from tests.patterns import METHODS, Found, modules_of, patterns_of, repeats_a_gr
 
 import graphiti_pkm
 from graphiti_pkm.capabilities.search import periods
+from graphiti_pkm.core.model import passages
 from graphiti_pkm.graphiti_adapter.sqlite_driver import cypher
 from graphiti_pkm.settings.loader import Settings
 
@@ -23,6 +24,10 @@ BUILT: dict[str, tuple[str, Iterable[str]]] = {
     "graphiti_pkm.core.identity.name_parts": (
         "finditer",
         [rf"(?<!\w){re.escape(word)}(?!\w)" for word in ("Nora", "a.b")],
+    ),
+    "graphiti_pkm.core.model.passages": (
+        "fullmatch",
+        [pattern for title, rule, _ in passages.UNDERLINED for pattern in (f"(?s){title}", rule)],
     ),
     "graphiti_pkm.server.tools.texts": ("search", [r"\b(?:add_memory|add_node|find_node)\b"]),
 }
