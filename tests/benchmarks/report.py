@@ -105,8 +105,8 @@ _REASONS = {
     "supplies.",
     "search_episodes through MCP, p50 in a group of": "of 43 ms for 100,000 episodes, about 20 are the product of the "
     "question with 200,000 vectors (307 MB) on one core, 7 the embedding, the rest the words and Python. Embedding "
-    "beside the search by words gained nothing in nine paired runs: both want the interpreter. Needed: vectors of "
-    "fewer bytes for a first look, and fewer reads a call.",
+    "beside the search by words gained nothing in ten paired runs on a busy machine: both want the interpreter. "
+    "Needed: vectors of fewer bytes for a first look, and fewer reads a call.",
     "search_memory_facts through MCP, p50 in a group of": "of 25 ms, 7 are the embedding, about 5 the words of the "
     "facts that have one, 4 the nearest by meaning, 1 the stems of 200 texts, 3 the SDK, log and JSON of a call. "
     "Needed: the words of facts, counted when they are written, as those of episodes are (ADR 44), and fewer reads a "

@@ -69,6 +69,13 @@ class _Asked:
     def groups(self) -> tuple[str, ...]:
         return self.wanted.group_ids
 
+    @property
+    def may_mean_a_time(self) -> bool:
+        """Whether page one is asked for, and no time but what the query may name."""
+        wanted = self.wanted
+        times = (wanted.as_of, wanted.known_at, wanted.valid_after, wanted.valid_before)
+        return not self.start.after and not any(times)
+
 
 class FactSearch(FactLists):
     """``search_memory_facts``."""
@@ -305,8 +312,7 @@ class FactSearch(FactLists):
 
         ``facts``: in the order shown; if the first of all is of that time, it answers the query. Said on page one.
         """
-        wanted = asked.wanted
-        if asked.start.after or any((wanted.as_of, wanted.known_at, wanted.valid_after, wanted.valid_before)):
+        if not asked.may_mean_a_time:
             return None
         period = next(iter(periods), None)
         if period is None or period.start > asked.start.now or not facts or _is_of(facts[0], period):
@@ -321,13 +327,12 @@ class FactSearch(FactLists):
 
         A question such as "what was decided in July" has no word of a fact that was. Said on page one.
         """
-        wanted = asked.wanted
-        if asked.start.after or any((wanted.as_of, wanted.known_at, wanted.valid_after, wanted.valid_before)):
+        if not asked.may_mean_a_time:
             return None
         zone, period = self._context.settings.zone, next(iter(periods), None)
         if period is None or (facts and _fits(facts[0], period, zone) >= 1):
             return None
-        total = sum([(await self._read(one, Window(limit=1))).total for one in self._within([period], wanted)])
+        total = sum([(await self._read(one, Window(limit=1))).total for one in self._within([period], asked.wanted)])
         if total <= sum(_fits(fact, period, zone) >= 1 for fact in facts):
             return None
         after, before = show_time(period.start, zone), show_time(period.end, zone)
