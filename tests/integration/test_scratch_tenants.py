@@ -10,8 +10,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PEOPLE = 20
 RETURNED = 0.6
-"""Of what the graphs took, at once: 69 to 76% in seven runs. The rest are the interpreter's arenas of a megabyte, in each
-of which some small object lives on; they are taken again, so that a second time ends where the first did."""
+"""Of what the graphs took, at once: 69 to 76% in seven runs. The rest are the interpreter's arenas of a megabyte, in
+each of which some small object lives on; they are taken again, so that a second time ends where the first did."""
 AGAIN = 3_000_000
 AGAIN_SHARE = 0.05
 """Of what the graphs took: arenas fill differently the second time. Four times 500 graphs end within 0.7 MB."""

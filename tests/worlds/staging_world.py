@@ -37,7 +37,7 @@ class StagingWorld(WritingWorld):
         self.snapshots = Snapshots(self.context, groups, committer)
         stored = (self.graph.part(CURATION), self.graph.part(PROJECTS))
         self.comparing = GroupComparing(self.context, groups, stored[0])
-        self.migrating = Migrating(self.context, groups, committer, self.comparing, stored)
+        self.migrating = Migrating(self.context, groups, committer, stored)
         self.reviews = Reviews(self.context, groups, stored[0], committer)
         merges = self.graph.part(MERGING)
         self.merging = Merging(self.context, groups, stored[0], merges, committer)

@@ -14,12 +14,11 @@ def build(kernel: Kernel) -> Built:
     """Build the services that the commands use."""
     context, groups, committer = kernel.context, kernel.groups, kernel.committer
     curation = kernel.parts.part(CURATION)
-    comparing = GroupComparing(context, groups, curation)
     stored = (curation, kernel.parts.part(PROJECTS))
     return Built(
         {
             SNAPSHOTS: Snapshots(context, groups, committer),
-            COMPARING: comparing,
-            MIGRATING: Migrating(context, groups, committer, comparing, stored),
+            COMPARING: GroupComparing(context, groups, curation),
+            MIGRATING: Migrating(context, groups, committer, stored),
         }
     )

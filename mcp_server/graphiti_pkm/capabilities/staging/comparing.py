@@ -8,19 +8,19 @@ from typing import Any
 
 from graphiti_pkm.capabilities.curation.ports import GraphCuration
 from graphiti_pkm.capabilities.staging.models import DiffReport, GroupStats, Side
+from graphiti_pkm.capabilities.staging.reading import PAGE, GroupReading
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.curation import QualityFilter
 from graphiti_pkm.core.model.names import normalise_name
-from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, GroupSize, Window
-from graphiti_pkm.core.model.records import Entity, Fact, WriteKind
+from graphiti_pkm.core.model.queries import GroupSize, Window
+from graphiti_pkm.core.model.records import Fact, WriteKind
 from graphiti_pkm.core.model.targets import target_of
 from graphiti_pkm.core.reading.views import clipped
 from graphiti_pkm.errors import PkmError
 from graphiti_pkm.storage.snapshots import files
 
-_PAGE = 500
 _LOW = 0.5
 _SHOWN = 8
 _NAME = 200
@@ -103,51 +103,29 @@ class GroupComparing:
         return Side(**found)
 
     async def _entity_lines(self, stored: str) -> AsyncIterator[tuple[bytes, str]]:
-        async for one in self.entities(stored):
-            yield _digest(normalise_name(one.name), one.label, one.summary), one.name
+        async for page in GroupReading(self._context, stored).entities():
+            for one in page:
+                yield _digest(normalise_name(one.name), one.label, one.summary), one.name
 
     async def _fact_lines(self, stored: str) -> AsyncIterator[tuple[bytes, str]]:
-        async for one in self.facts(stored):
-            yield _fact_key(one), one.text
+        async for page in GroupReading(self._context, stored).facts():
+            for one in page:
+                if not one.voided:
+                    yield _fact_key(one), one.text
 
     async def _document_lines(self, stored: str) -> AsyncIterator[tuple[bytes, str]]:
         after = None
-        while page := await self._graph.documents.listed(stored, Window(limit=_PAGE, after=after)):
+        while page := await self._graph.documents.listed(stored, Window(limit=PAGE, after=after)):
             for one in page:
                 yield _digest(one.name, one.digest), one.name
             after = (page[-1].name,)
 
     async def _saga_lines(self, stored: str) -> AsyncIterator[tuple[bytes, str]]:
         after = None
-        while page := await self._graph.sagas.listed(stored, Window(limit=_PAGE, after=after)):
+        while page := await self._graph.sagas.listed(stored, Window(limit=PAGE, after=after)):
             for one in page:
                 yield _digest(normalise_name(one.name)), one.name
             after = (page[-1].name, page[-1].uuid)
-
-    async def entities(self, stored: str) -> AsyncIterator[Entity]:
-        """All entities of a group, by name."""
-        after = None
-        while True:
-            wanted = EntityFilter(group_ids=(stored,))
-            page, _ = await self._graph.records.entity_page(wanted, Window(limit=_PAGE, after=after))
-            for entity in page:
-                yield entity
-            if len(page) < _PAGE:
-                return
-            after = (page[-1].name, page[-1].uuid)
-
-    async def facts(self, stored: str) -> AsyncIterator[Fact]:
-        """All facts of a group that were not corrected."""
-        after = None
-        wanted = FactFilter(group_ids=(stored,), now=self._context.now())
-        while True:
-            page = await self._graph.facts.group_facts(wanted, Window(limit=_PAGE, after=after))
-            for fact in page.facts:
-                if not fact.voided:
-                    yield fact
-            if len(page.facts) < _PAGE:
-                return
-            after = page.keys[-1]
 
 
 def _fact_key(fact: Fact) -> bytes:

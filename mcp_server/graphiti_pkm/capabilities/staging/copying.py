@@ -1,6 +1,6 @@
 """Copies the present records of one group into another, in bounded writes; a second run finds what the first did."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeVar
 from uuid import uuid4
@@ -10,6 +10,7 @@ from graphiti_pkm.capabilities.projects.ports import GraphProjects
 from graphiti_pkm.capabilities.staging.counting import Counts, Found
 from graphiti_pkm.capabilities.staging.forgotten import Forgotten
 from graphiti_pkm.capabilities.staging.models import ApprovedEntity, Issue
+from graphiti_pkm.capabilities.staging.reading import GroupReading
 from graphiti_pkm.capabilities.staging.renaming import Renaming
 from graphiti_pkm.capabilities.staging.times import in_whole_writes, time_of
 from graphiti_pkm.core.context import Context
@@ -17,7 +18,7 @@ from graphiti_pkm.core.identity.relation_kinds import has_single_target
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.names import name_key
 from graphiti_pkm.core.model.projects import ProjectFilter
-from graphiti_pkm.core.model.queries import EpisodeFilter, FactFilter, Window
+from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import (
     BECAUSE_OF,
     Copied,
@@ -36,8 +37,8 @@ from graphiti_pkm.storage.commit import Committer
 
 _T = TypeVar("_T")
 
-PAGE = 500
-"""Records read at once, and entities or facts of one write: each write waits for the disk and merges indexes."""
+FACTS = 500
+"""Of one write: each waits for the disk and merges indexes."""
 _ROWS = 5
 """Few: one write of the journal may have thousands of records."""
 _EPISODES = 20
@@ -68,6 +69,7 @@ class Copying:
         self._committer = committer
         self._curation, self._projects = stored
         self.source, self.target = groups
+        self.there = GroupReading(context, self.source)
         self._caller = caller
         self.writes = writes
         self._renaming = Renaming(self.target)
@@ -186,7 +188,7 @@ class Copying:
         uuids, groups = [one.uuid for one in new], [self.source]
         qualities = await self._curation.qualities(uuids, groups)
         wanted = ProjectFilter(group_ids=(self.source,), now=self._context.now(), uuids=tuple(uuids))
-        rows = (await self._projects.projects(wanted, Window(limit=PAGE))).projects if uuids else ()
+        rows = (await self._projects.projects(wanted, Window(limit=len(uuids)))).projects if uuids else ()
         intent = await self.intent(copies)
         intent = intent.model_copy(
             update={
@@ -364,7 +366,7 @@ class Copying:
                 self._leave_forgotten(fact)
             else:
                 self.left.add(fact.text)
-        return [pair for some in _in_parts(ready, PAGE) for pair in await self._copy_ready(some)]
+        return [pair for some in _in_parts(ready, FACTS) for pair in await self._copy_ready(some)]
 
     def _leave_forgotten(self, fact: Fact) -> None:
         self.forgotten.add(fact.text)
@@ -476,50 +478,6 @@ class Copying:
 
     # Reading and writing
 
-    async def episodes_of(self, uuid: str) -> AsyncIterator[list[Episode]]:
-        """Pages of the episodes that mention an entity of the source."""
-        after = None
-        while True:
-            page = await self._graph.episodes.timeline(
-                uuid, EpisodeFilter(group_ids=(self.source,)), Window(limit=PAGE, after=after, newest=False)
-            )
-            yield list(page.episodes)
-            if len(page.episodes) < PAGE:
-                return
-            after = page.keys[-1]
-
-    async def all_episodes(self) -> AsyncIterator[list[Episode]]:
-        """Pages of all episodes of the source; those of one time are on one page."""
-        after, episodes = None, list[Episode]()
-        while True:
-            page = await self._graph.episodes.recent_episodes(
-                EpisodeFilter(group_ids=(self.source,)), Window(limit=PAGE, after=after, newest=False)
-            )
-            episodes += page.episodes
-            if len(page.episodes) < PAGE:
-                yield episodes
-                return
-            after = page.keys[-1]
-            whole = [one for one in episodes if time_of(one) != time_of(episodes[-1])]
-            yield whole
-            episodes = episodes[len(whole) :]
-
-    async def facts_of(self, uuid: str) -> AsyncIterator[list[Fact]]:
-        """Pages of the facts of an entity of the source."""
-        async for page in facts_of(self._context, self.source, uuid):
-            yield page
-
-    async def all_facts(self) -> AsyncIterator[list[Fact]]:
-        """Pages of all facts of the source."""
-        after = None
-        wanted = FactFilter(group_ids=(self.source,), now=self._context.now())
-        while True:
-            page = await self._graph.facts.group_facts(wanted, Window(limit=PAGE, after=after))
-            yield list(page.facts)
-            if len(page.facts) < PAGE:
-                return
-            after = page.keys[-1]
-
     def is_copy(self, here: str, there: str) -> bool:
         """Whether a record here was made of one there, instead of being joined to it."""
         return here == self._renaming.uuid(there)
@@ -560,18 +518,6 @@ class Copying:
             return
         vectors = await self._graph.embeddings.vectors_of(list(renamed), [self.source]) if renamed else {}
         await self._committer.commit(intent, {renamed[uuid]: vector for uuid, vector in vectors.items()})
-
-
-async def facts_of(context: Context, stored: str, uuid: str) -> AsyncIterator[list[Fact]]:
-    """Pages of the facts of an entity."""
-    after = None
-    wanted = FactFilter(group_ids=(stored,), now=context.now())
-    while True:
-        page = await context.graph.facts.connections(uuid, wanted, Window(limit=PAGE, after=after))
-        yield list(page.facts)
-        if len(page.facts) < PAGE:
-            return
-        after = page.keys[-1]
 
 
 def _same_type(one: Entity, other: Entity) -> bool:

@@ -10,8 +10,7 @@ from graphiti_pkm.capabilities.curation.similar import Similar
 from graphiti_pkm.capabilities.projects.ports import GraphProjects
 from graphiti_pkm.capabilities.staging.attachments import Attachments
 from graphiti_pkm.capabilities.staging.checking import PromotionCheck
-from graphiti_pkm.capabilities.staging.comparing import GroupComparing
-from graphiti_pkm.capabilities.staging.copying import PAGE, Copying, facts_of
+from graphiti_pkm.capabilities.staging.copying import Copying
 from graphiti_pkm.capabilities.staging.counting import Counts, attached_in_words
 from graphiti_pkm.capabilities.staging.ending import Ending
 from graphiti_pkm.capabilities.staging.models import (
@@ -20,6 +19,7 @@ from graphiti_pkm.capabilities.staging.models import (
     NotCopied,
     PromoteResponse,
 )
+from graphiti_pkm.capabilities.staging.reading import PAGE, GroupReading
 from graphiti_pkm.capabilities.staging.requests import Promote
 from graphiti_pkm.capabilities.staging.times import in_whole_writes
 from graphiti_pkm.capabilities.staging.verifying import Verifying
@@ -75,14 +75,12 @@ class Migrating:
         context: Context,
         groups: Groups,
         committer: Committer,
-        comparing: GroupComparing,
         stored: tuple[GraphCuration, GraphProjects],
     ) -> None:
         self._context = context
         self._graph = context.graph
         self._groups = groups
         self._committer = committer
-        self._comparing = comparing
         self._stored = stored
         self._check = PromotionCheck(context, committer, stored[0], Similar(context, groups, stored[0], committer))
 
@@ -186,12 +184,13 @@ class Migrating:
         """
         if not 0 <= hops <= MOST_HOPS:
             raise InvalidInput(f"A cluster reaches 0 to {MOST_HOPS} hops. Nothing was done.")
+        there = GroupReading(self._context, stored)
         cluster, named = dict.fromkeys(uuids), frozenset(uuids)
         edge = uuids
         for _ in range(hops):
             found: dict[str, None] = {}
             for uuid in edge:
-                async for facts in facts_of(self._context, stored, uuid):
+                async for facts in there.facts_of(uuid):
                     joining = (one for one in facts if not one.voided)
                     joining = (one for one in joining if one.target_uuid in named or not is_of_value(one))
                     ends = (end for one in joining for end in (one.source_uuid, one.target_uuid))
@@ -212,18 +211,13 @@ class Migrating:
             return None
         return uuid if await self._graph.records.get_entities([uuid], [stored]) else None
 
-    async def _pages(self, stored: str, chosen: Sequence[str] | None) -> AsyncIterator[list[Entity]]:
-        if chosen is not None:
-            for start in range(0, len(chosen), PAGE):
-                yield await self._graph.records.get_entities(chosen[start : start + PAGE], [stored])
-            return
-        page: list[Entity] = []
-        async for entity in self._comparing.entities(stored):
-            page.append(entity)
-            if len(page) == PAGE:
+    async def _pages(self, copying: Copying, chosen: Sequence[str] | None) -> AsyncIterator[list[Entity]]:
+        if chosen is None:
+            async for page in copying.there.entities():
                 yield page
-                page = []
-        yield page
+            return
+        for some in _parts(chosen):
+            yield await self._graph.records.get_entities(some, [copying.source])
 
     async def _good(self, copying: Copying, entities: Sequence[Entity], caller: Caller) -> list[Entity]:
         """Those without a reason to look at them first; the others are reported, and flagged if this is no preview."""
@@ -252,7 +246,7 @@ class Migrating:
         """Copy, and compare what is there then. Facts are compared page by page: no list of all of them is kept."""
         attachments, ending = beside
         await copying.begin()
-        async for page in self._pages(copying.source, chosen):
+        async for page in self._pages(copying, chosen):
             entities = await copying.remembered(page)
             if wanted.is_checked:
                 entities = await self._good(copying, entities, caller)
@@ -279,10 +273,10 @@ class Migrating:
         """Statuses, dates and measures come with what they are of: nobody would name their targets, or review them."""
         values: dict[str, None] = {}
         for uuid in list(copying.entities):
-            async for facts in copying.facts_of(uuid):
+            async for facts in copying.there.facts_of(uuid):
                 values |= {one.target_uuid: None for one in facts if not one.voided and is_of_value(one)}
         wanted = [one for one in values if one not in copying.entities and one not in chosen]
-        async for page in self._pages(copying.source, wanted):
+        async for page in self._pages(copying, wanted):
             await copying.copy_entities(page)
 
     async def _copy_episodes(
@@ -290,16 +284,16 @@ class Migrating:
     ) -> None:
         """``named``: entities whose every episode comes, not only those that tell facts which come."""
         if chosen is None and not wanted.is_checked:
-            async for page in copying.all_episodes():
+            async for page in copying.there.episodes():
                 await copying.copy_episodes(page)
             return
         groups = [copying.source]
         times: dict[str, tuple[datetime, datetime, str]] = {}
         told: dict[str, None] = {}
         for uuid in named:
-            async for page in copying.episodes_of(uuid):
+            async for page in copying.there.episodes_of(uuid):
                 times |= {one.uuid: one.order for one in page}
-            async for facts in copying.facts_of(uuid):
+            async for facts in copying.there.facts_of(uuid):
                 told |= dict.fromkeys(one for fact in facts if _is_within(fact, copying) for one in fact.episodes)
         for some in _parts([one for one in told if one not in times]):
             times |= {one.uuid: one.order for one in await self._graph.records.get_episodes(some, groups)}
@@ -311,11 +305,11 @@ class Migrating:
     @staticmethod
     async def _fact_pages(copying: Copying, chosen: Sequence[str] | None) -> AsyncIterator[list[Fact]]:
         if chosen is None:
-            async for page in copying.all_facts():
+            async for page in copying.there.facts():
                 yield page
             return
         for uuid in chosen:
-            async for page in copying.facts_of(uuid):
+            async for page in copying.there.facts_of(uuid):
                 yield page
 
     # Removing

@@ -64,7 +64,7 @@ async def test_a_group_is_equal_to_itself_and_differs_from_nothing_in_everything
 
 
 async def test_more_than_a_page_is_compared(world: StagingWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphiti_pkm.capabilities.staging.comparing._PAGE", 1)
+    monkeypatch.setattr("graphiti_pkm.capabilities.staging.reading.PAGE", 1)
     found = await world.comparing.diff(LOCAL, "work_staging", "work", 10)
     assert (found.only_source.facts_total, found.only_source.entities_total, found.facts_in_both) == (2, 2, 1)
 
