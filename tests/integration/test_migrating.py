@@ -106,6 +106,20 @@ async def test_sagas_documents_and_quotes_are_in_the_other_group_and_leave_with_
             assert await memory.context.graph.documents.present("default", "guide") is None
 
 
+async def test_what_was_copied_comes_back_to_what_it_was_copied_from(place: Place, tmp_path: Path) -> None:
+    back = ALL.model_copy(update={"source": "work", "target": "default"})
+    async with open_memory(place("data")) as memory:
+        tom = (await _begin_attached(memory, tmp_path / "texts"))["Tom"]
+        migrating = memory.services[MIGRATING]
+        there = await migrating.migrate(LOCAL, ALL)
+        before = [(await memory.context.graph.records.group_sizes(["default"])), await documents.sources(memory, tom)]
+        done = await migrating.migrate(LOCAL, back)
+        assert (done.copied, done.joined, done.known) == (done.removed, there.copied, done.removed)
+        assert (done.attached, done.attached_known) == (Attached(), there.attached)
+        after = [(await memory.context.graph.records.group_sizes(["default"])), await documents.sources(memory, tom)]
+        assert after == before
+
+
 async def _begin_attached(memory: Memory, root: Path) -> dict[str, str]:
     """A document with three quotes about Tom, and a saga of two notes."""
     uuids = await documents.begin(memory, root)

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from uuid import uuid4
 
-from graphiti_pkm.capabilities.staging.copying import Copying
+from graphiti_pkm.capabilities.staging.copying import PASSAGES, Copying
 from graphiti_pkm.capabilities.staging.models import Attached
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.saga_plan import closing_links, find_saga, saga_uuid
 from graphiti_pkm.core.model.document_records import Document, Instance
 from graphiti_pkm.core.model.queries import Window
-from graphiti_pkm.core.model.records import Copied, WriteIntent, WriteKind
+from graphiti_pkm.core.model.records import Copied, WriteKind
 from graphiti_pkm.core.model.redaction import FORGOTTEN
 from graphiti_pkm.core.model.saga_records import EpisodeLink, Saga, SagaStep
 from graphiti_pkm.errors import DamagedStore
@@ -186,11 +186,12 @@ class Attachments:
         if not all(one.episode_uuid in copying.episodes for one in sections):
             self._count("left", "documents")
             return
-        uuid = copying.copy_of(document.uuid)
-        if await documents.documents([uuid], [copying.target]):
-            self._documents[document.uuid] = uuid
+        held = copying.copy_of(document.uuid)
+        if await documents.documents([held], [copying.target]):
+            self._documents[document.uuid] = held
             self._count("known", "documents")
             return
+        uuid = copying.counterparts.new(document.uuid)
         same = await documents.with_digest(copying.target, document.digest) if document.digest else None
         if same is not None and same.name == document.name:
             self._count("known", "documents")
@@ -232,40 +233,58 @@ class Attachments:
         there = await self._instances(entity, self._copying.source)
         if not there:
             return
-        here = await self._instances(self._copying.entities[entity], self._copying.target)
-        new: list[Instance] = []
-        for uuid, one in there.items():
-            if self._copying.copy_of(uuid) in here:
+        copying = self._copying
+        here = await self._instances(copying.entities[entity], copying.target)
+        places = set(map(_place, here.values()))
+        new: list[tuple[Instance, Instance]] = []
+        for one in there.values():
+            copy = await self._instance(one)
+            if one.uuid in here or copying.copy_of(one.uuid) in here or (copy is not None and _place(copy) in places):
                 self._count("known", "quotes")
-            elif one.document_uuid in self._documents and one.episode_uuid in self._copying.episodes:
+            elif copy is not None:
                 self._count("copied", "quotes")
-                new.append(one)
+                new.append((one, copy))
             else:
                 self._count("left", "quotes")
         for start in range(0, len(new), _PAGE):
             some = new[start : start + _PAGE]
-            copies = [Copied(uuid=self._copying.copy_of(one.uuid), origin_uuid=one.uuid) for one in some]
-            intent = await self._copying.intent(copies)
-            made = tuple(self._instance(one, intent) for one in some)
-            await self._copying.commit(intent.model_copy(update={"instances": made}))
-        if new and self._copying.writes:
-            here = await self._instances(self._copying.entities[entity], self._copying.target)
-            if not here.keys() >= {self._copying.copy_of(one.uuid) for one in new}:
+            intent = await copying.intent([Copied(uuid=copy.uuid, origin_uuid=one.uuid) for one, copy in some])
+            made = tuple(copy.model_copy(update={"created_at": intent.recorded_at}) for _, copy in some)
+            await copying.commit(intent.model_copy(update={"instances": made}))
+        if new and copying.writes:
+            here = await self._instances(copying.entities[entity], copying.target)
+            if not here.keys() >= {copy.uuid for _, copy in new}:
                 raise _differs()
 
-    def _instance(self, one: Instance, intent: WriteIntent) -> Instance:
+    async def _instance(self, one: Instance) -> Instance | None:
+        """The quote as it will be here; None if its document or its words are not here."""
         copying = self._copying
-        return one.model_copy(
-            update={
-                "uuid": copying.copy_of(one.uuid),
-                "group_id": copying.target,
-                "entity_uuid": copying.entities[one.entity_uuid],
-                "document_uuid": self._documents[one.document_uuid],
-                "episode_uuid": copying.episodes[one.episode_uuid],
-                "passages": tuple(map(copying.copy_of, one.passages)),
-                "created_at": intent.recorded_at,
-            }
-        )
+        document, episode = self._documents.get(one.document_uuid), copying.episodes.get(one.episode_uuid)
+        passages = await self._passages(one) if document and episode else ()
+        if document is None or episode is None or len(passages) < len(one.passages):
+            return None
+        fields = {
+            "uuid": copying.counterparts.new(one.uuid),
+            "group_id": copying.target,
+            "entity_uuid": copying.entities[one.entity_uuid],
+            "document_uuid": document,
+            "episode_uuid": episode,
+            "passages": passages,
+        }
+        return one.model_copy(update=fields)
+
+    async def _passages(self, one: Instance) -> tuple[str, ...]:
+        """Those of its passages that are here: of an episode that is no copy, by where they begin."""
+        copying, episode = self._copying, self._copying.episodes[one.episode_uuid]
+        if copying.counterparts.is_copy(episode, one.episode_uuid):
+            return tuple(map(copying.counterparts.new, one.passages))
+        there, here = [
+            await self._graph.episodes.passages(uuid, without_vector=False, limit=PASSAGES)
+            for uuid in (one.episode_uuid, episode)
+        ]
+        starts = {passage.uuid: (passage.start, passage.end) for passage in there}
+        own = {(passage.start, passage.end): passage.uuid for passage in here}
+        return tuple(own[starts[uuid]] for uuid in one.passages if starts.get(uuid) in own)
 
     async def _instances(self, entity: str, group: str) -> Mapping[str, Instance]:
         found: dict[str, Instance] = {}
@@ -279,6 +298,11 @@ class Attachments:
 
     def _count(self, state: str, kind: str) -> None:
         self._counts[state][kind] += 1
+
+
+def _place(one: Instance) -> tuple[object, ...]:
+    """Where a quote stands: there is one of an entity at a place."""
+    return one.episode_uuid, one.passages, one.first, one.last
 
 
 def _differs() -> DamagedStore:

@@ -7,11 +7,10 @@ from uuid import uuid4
 
 from graphiti_pkm.capabilities.curation.ports import GraphCuration
 from graphiti_pkm.capabilities.projects.ports import GraphProjects
+from graphiti_pkm.capabilities.staging.counterparts import Counterparts
 from graphiti_pkm.capabilities.staging.counting import Counts, Found
-from graphiti_pkm.capabilities.staging.forgotten import Forgotten
 from graphiti_pkm.capabilities.staging.models import ApprovedEntity, Issue
 from graphiti_pkm.capabilities.staging.reading import GroupReading
-from graphiti_pkm.capabilities.staging.renaming import Renaming
 from graphiti_pkm.capabilities.staging.times import in_whole_writes, time_of
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.relation_kinds import has_single_target
@@ -39,14 +38,13 @@ _T = TypeVar("_T")
 
 FACTS = 500
 """Of one write: each waits for the disk and merges indexes."""
-_ROWS = 5
-"""Few: one write of the journal may have thousands of records."""
 _EPISODES = 20
 """Of one write, if they do not have one time: each may have thousands of passages."""
 _ALIASES = 100
 _MENTIONED = 10_000
 _PAIRS = 5_000
-_PASSAGES = 25_000
+PASSAGES = 25_000
+"""Of one episode: more than there are."""
 _FACTS_OF_PAIR = 50
 
 
@@ -72,10 +70,10 @@ class Copying:
         self.there = GroupReading(context, self.source)
         self._caller = caller
         self.writes = writes
-        self._renaming = Renaming(self.target)
+        self.counterparts = Counterparts(context, self.source, self.target)
+        self.gone = self.counterparts.gone
         self.reason = f"from {words_of(self.source)}"
         self.principal = caller.principal
-        self.gone = Forgotten()
         self.entities: dict[str, str] = {}
         """By the uuid there: the uuid here; as the others."""
         self.episodes: dict[str, str] = {}
@@ -87,9 +85,6 @@ class Copying:
         """Facts there that are not here as they are there, so that no move removes them."""
         self.ending: set[str] = set()
         """Facts here that end because they ended there."""
-        self._elsewhere: dict[str, str] = {}
-        """Those records there that are here under a uuid that is not made from theirs: they were joined. What was
-        copied is not kept here, since there may be more facts than fit into memory."""
         self._joined: set[str] = set()
         """Entities of the target that were there already, with facts of their own."""
         self.copied, self.known, self.joined = Counts(), Counts(), Counts()
@@ -101,20 +96,7 @@ class Copying:
 
     async def begin(self) -> None:
         """Read what earlier runs copied, and what was forgotten since."""
-        seq = 0
-        while rows := await self._context.journal.group_rows(self.target, seq, _ROWS):
-            for row in rows:
-                self._keep(row.intent.copies)
-                self.gone.add(row.intent)
-            seq = rows[-1].seq
-
-    def _keep(self, copies: Sequence[Copied]) -> None:
-        """Remember those that the uuid there does not tell."""
-        for one in copies:
-            if one.uuid == self._renaming.uuid(one.origin_uuid):
-                self._elsewhere.pop(one.origin_uuid, None)
-            else:
-                self._elsewhere[one.origin_uuid] = one.uuid
+        await self.counterparts.read()
 
     # Entities
 
@@ -152,8 +134,8 @@ class Copying:
             same = held.get(name_key(self.target, entity.name))
             holder = by_uuid.get(same.entity_uuid) if same else None
             if entity.uuid in here:
-                self.known.entities += 1
                 uuid = here[entity.uuid]
+                self._count_known(entity.uuid, uuid).entities += 1
                 self._joined.add(uuid)
             elif holder is not None and not _same_type(entity, holder):
                 self.held_back.add(f"{entity.name}: it is a {entity.label}, and of type {holder.label} in the target")
@@ -165,7 +147,7 @@ class Copying:
                 copies.append(Copied(uuid=uuid, origin_uuid=entity.uuid))
             else:
                 self.copied.entities += 1
-                uuid = self._renaming.uuid(entity.uuid)
+                uuid = self.counterparts.new(entity.uuid)
                 new.append(entity)
                 copies.append(Copied(uuid=uuid, origin_uuid=entity.uuid))
             self.entities[entity.uuid] = uuid
@@ -175,9 +157,13 @@ class Copying:
                     fields = {"key": key, "group_id": self.target, "entity_uuid": uuid}
                     is_alias = name.is_alias or uuid in self._joined
                     added.append(name.model_copy(update={**fields, "is_alias": is_alias}))
-        self._keep(copies)
+        self.counterparts.keep(copies)
         if copies or added:
             await self._write_entities(new, added, copies)
+
+    def _count_known(self, there: str, here: str) -> Counts:
+        """Where to count what is here: its original was here already, a copy came with an earlier run."""
+        return self.joined if self.counterparts.is_original(here, there) else self.known
 
     @property
     def corrected(self) -> int:
@@ -262,11 +248,12 @@ class Copying:
                     self.redactions.add(one.name)
             self.redacted |= redacted
             here = {uuid: one for uuid, one in found.items() if uuid not in redacted}
-            self.known.episodes += len(here)
+            for uuid, held in here.items():
+                self._count_known(uuid, held).episodes += 1
             self.episodes |= here
             uuids = [one for one in uuids if one not in redacted and one not in away]
             new = [one for one in some if one.uuid not in found and one.uuid not in away]
-            self.episodes |= {one.uuid: self._renaming.uuid(one.uuid) for one in new}
+            self.episodes |= {one.uuid: self.counterparts.new(one.uuid) for one in new}
             self.copied.episodes += len(new)
             pairs = list(
                 dict.fromkeys(
@@ -295,7 +282,7 @@ class Copying:
         passages = [
             passage
             for one in new
-            for passage in await self._graph.episodes.passages(one.uuid, without_vector=False, limit=_PASSAGES)
+            for passage in await self._graph.episodes.passages(one.uuid, without_vector=False, limit=PASSAGES)
         ]
         entries = await self._projects.entries([one.uuid for one in new], [self.source]) if new else {}
         intent = await self.intent([Copied(uuid=self.episodes[one.uuid], origin_uuid=one.uuid) for one in new])
@@ -323,7 +310,7 @@ class Copying:
                 "passages": tuple(
                     one.model_copy(
                         update={
-                            "uuid": self._renaming.uuid(one.uuid),
+                            "uuid": self.counterparts.new(one.uuid),
                             "episode_uuid": self.episodes[one.episode_uuid],
                         }
                     )
@@ -331,7 +318,7 @@ class Copying:
                 ),
             }
         )
-        await self.commit(intent, {one.uuid: self._renaming.uuid(one.uuid) for one in passages})
+        await self.commit(intent, {one.uuid: self.counterparts.new(one.uuid) for one in passages})
 
     async def _mentions(self, episodes: Sequence[str], wants: Callable[[str], bool]) -> list[tuple[str, str]]:
         """Which of the episodes mention which of the wanted entities there."""
@@ -381,38 +368,50 @@ class Copying:
 
     async def _copy_ready(self, facts: Sequence[Fact]) -> list[tuple[str, str]]:
         here = await self._here("fact", [one.uuid for one in facts])
-        self.known.facts += len(here)
+        for there, held in here.items():
+            self._count_known(there, held).facts += 1
         pending = [one for one in facts if one.uuid not in here]
         between = await self._facts_between(pending)
+        same = {
+            one.uuid: next((other for other in between.get(self._ends(one), ()) if _says(other) == _says(one)), None)
+            for one in pending
+        }
         new: list[Fact] = []
-        updates: dict[str, FactUpdate] = {}
-        copies: list[Copied] = []
         for fact in pending:
-            same = next((one for one in between.get(self._ends(fact), ()) if _says(one) == _says(fact)), None)
-            if same is None and self._is_fact_forgotten(fact):
+            if (stated := same[fact.uuid]) is not None:
+                self.joined.facts += 1
+                here[fact.uuid] = stated.uuid
+            elif self._is_fact_forgotten(fact):
                 self._leave_forgotten(fact)
-                continue
-            if same is None:
+            else:
                 self.copied.facts += 1
                 new.append(fact)
-                here[fact.uuid] = self._renaming.uuid(fact.uuid)
-            else:
-                self.joined.facts += 1
-                here[fact.uuid] = same.uuid
-                told = updates[same.uuid].episodes if same.uuid in updates else same.episodes
-                more = [self.episodes[one] for one in fact.episodes if one in self.episodes]
-                updates[same.uuid] = _with_episodes(same, tuple(dict.fromkeys((*told, *more))))
-            copies.append(Copied(uuid=here[fact.uuid], origin_uuid=fact.uuid))
-        self._keep(copies)
+                here[fact.uuid] = self.counterparts.new(fact.uuid)
+        copies = [Copied(uuid=here[one.uuid], origin_uuid=one.uuid) for one in pending if one.uuid in here]
+        self.counterparts.keep(copies)
         await self._report_conflicts(new)
-        if copies:
+        made = {one.uuid for one in new}
+        updates = await self._told_more([one for one in facts if one.uuid in here and one.uuid not in made], here)
+        if copies or updates:
             intent = await self.intent(copies)
-            made = tuple(self._fact(one, here[one.uuid], intent) for one in new)
-            intent = intent.model_copy(update={"facts": made, "fact_updates": tuple(updates.values())})
+            facts_made = tuple(self._fact(one, here[one.uuid], intent) for one in new)
+            intent = intent.model_copy(update={"facts": facts_made, "fact_updates": tuple(updates)})
             await self.commit(intent, {one.uuid: here[one.uuid] for one in new})
         reworded = await self._reworded([one for one in facts if here.get(one.uuid) in self.gone.reworded], here)
         self.staying |= reworded
         return [(one.uuid, here[one.uuid]) for one in facts if one.uuid in here and one.uuid not in reworded]
+
+    async def _told_more(self, facts: Sequence[Fact], here: Mapping[str, str]) -> list[FactUpdate]:
+        """Facts that are here and get the episodes of those there, as far as these came."""
+        told = {one.uuid: [self.episodes[there] for there in one.episodes if there in self.episodes] for one in facts}
+        wanted = list({here[uuid] for uuid, episodes in told.items() if episodes} - self.gone.reworded)
+        found = {one.uuid: one for one in await self._graph.records.get_facts(wanted, [self.target])} if wanted else {}
+        more: dict[str, dict[str, None]] = {uuid: dict.fromkeys(one.episodes) for uuid, one in found.items()}
+        for uuid, episodes in told.items():
+            more.get(here[uuid], {}).update(dict.fromkeys(episodes))
+        return [
+            _with_episodes(one, tuple(more[uuid])) for uuid, one in found.items() if len(more[uuid]) > len(one.episodes)
+        ]
 
     async def _reworded(self, facts: Sequence[Fact], here: Mapping[str, str]) -> set[str]:
         """Those that say something else here, since words were forgotten."""
@@ -478,13 +477,9 @@ class Copying:
 
     # Reading and writing
 
-    def is_copy(self, here: str, there: str) -> bool:
-        """Whether a record here was made of one there, instead of being joined to it."""
-        return here == self._renaming.uuid(there)
-
     def copy_of(self, uuid: str) -> str:
         """What a record there is here, or would be."""
-        return self._elsewhere.get(uuid) or self._renaming.uuid(uuid)
+        return self.counterparts.of(uuid)
 
     async def _here(self, kind: str, uuids: Sequence[str]) -> dict[str, str]:
         """Of records there, those that an earlier run copied and that are still here."""

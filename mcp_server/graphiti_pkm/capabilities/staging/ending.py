@@ -42,13 +42,13 @@ class Ending:
             await self._write([(over[uuid], here[uuid]) for uuid in unchanged])
 
     def _is_unchanged(self, here: Fact, there: Fact, events: Sequence[RecordedChange]) -> bool:
-        """Whether it is a copy, of which nobody said anything here."""
-        copying = self._copying
-        return (
-            copying.is_copy(here.uuid, there.uuid)
-            and here.valid_at == there.valid_at
-            and all(one.reason == copying.reason for one in events)
-        )
+        """Whether one is a copy of the other, and nobody has said anything of it here since it was copied."""
+        copying, counterparts = self._copying, self._copying.counterparts
+        if counterparts.is_original(here.uuid, there.uuid):
+            events = [one for one in events if one.recorded_at > there.created_at]
+        elif not counterparts.is_copy(here.uuid, there.uuid):
+            return False
+        return here.valid_at == there.valid_at and all(one.reason == copying.reason for one in events)
 
     async def _write(self, pairs: Sequence[tuple[Fact, Fact]]) -> None:
         copying = self._copying

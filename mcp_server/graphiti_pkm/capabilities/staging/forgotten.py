@@ -39,6 +39,10 @@ class Forgotten:
             self.reworded.update(one.uuid for one in write.facts)
             self.renamed.update(one.entity_uuid for one in forgets.names)
 
+    def has(self, uuid: str) -> bool:
+        """Whether a record was."""
+        return uuid in self.entities or uuid in self.episodes or self.has_fact(uuid)
+
     def has_fact(self, uuid: str) -> bool:
         """Whether it was forgotten, or deleted by itself."""
         return uuid in self.facts or uuid in self._deleted

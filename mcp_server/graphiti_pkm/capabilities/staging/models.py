@@ -128,7 +128,7 @@ class MigrationReport(Record):
     known: GroupSize
     """What an earlier run had copied."""
     joined: GroupSize
-    """What the target had already: entities by name and type, facts by what they say."""
+    """What the target had already: entities by name and type, facts by what they say, originals of what comes back."""
     removed: GroupSize
     """From the source, after all of it was found in the target."""
     left: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from uuid import UUID, uuid5
 
 from graphiti_pkm.core.identity.ordered_uuids import uuid_of_copy
 from graphiti_pkm.core.model.names import name_key
-from graphiti_pkm.core.model.records import BECAUSE_OF, Vectors, WriteIntent
+from graphiti_pkm.core.model.records import BECAUSE_OF, Copied, Vectors, WriteIntent
 
 UUIDS = frozenset(
     {
@@ -61,6 +61,11 @@ class Renaming:
     def write(self, intent: WriteIntent) -> WriteIntent:
         """The write as if it had been one of the other group."""
         return WriteIntent.model_validate(self._record(intent.model_dump(mode="json")))
+
+    def copies(self, intent: WriteIntent) -> tuple[Copied, ...]:
+        """Which record of the other group is which of a write."""
+        kinds = (intent.entities, intent.episodes, intent.facts, intent.documents)
+        return tuple(Copied(uuid=self.uuid(one.uuid), origin_uuid=one.uuid) for kind in kinds for one in kind)
 
     def vectors(self, vectors: Vectors) -> Vectors:
         """The vectors under the new uuids."""

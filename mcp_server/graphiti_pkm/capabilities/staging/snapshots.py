@@ -343,7 +343,9 @@ class _Late:
         intent, vectors = self._own.redacted(intent, vectors)
         if self._renaming is None:
             return intent, vectors
-        return self._theirs.redacted(self._renaming.write(intent), self._renaming.vectors(vectors))
+        copy = self._renaming.write(intent)
+        copy = copy.model_copy(update={"copies": (*copy.copies, *self._renaming.copies(intent))})
+        return self._theirs.redacted(copy, self._renaming.vectors(vectors))
 
 
 def _step(stored: str, at: datetime, step: RestoreStep) -> WriteIntent:

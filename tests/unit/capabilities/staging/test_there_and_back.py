@@ -1,0 +1,180 @@
+"""What was copied to staging and changed there comes back to what it was copied from, and nothing comes twice."""
+
+from pathlib import Path
+
+import pytest
+from tests.builders import a_document, a_passage, a_write, an_episode, an_instance
+from tests.worlds.staging_world import StagingWorld
+
+from graphiti_pkm.capabilities.history.requests import RestoreFact, RetireFact
+from graphiti_pkm.capabilities.staging.models import Attached, MigrationReport
+from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.records import Entity, Fact, WriteKind
+from graphiti_pkm.storage.commit import Committer
+
+STAGING = "default_staging"
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> StagingWorld:
+    """Two notes of production, which staging has as well."""
+    world = StagingWorld(tmp_path)
+    await world.note("Anna lives in Rome.", "Anna", "LIVES_IN", "Rome", saga="Moves")
+    await world.note("Anna likes chess.", "Anna", "LIKES", "chess", saga="Moves")
+    await there(world)
+    return world
+
+
+async def there(world: StagingWorld) -> MigrationReport:
+    return await world.migrate(source="default", target=STAGING)
+
+
+def fact(world: StagingWorld, relation: str, group: str = "default") -> Fact:
+    (found,) = [one for one in world.facts if (one.relation, one.group_id) == (relation, group)]
+    return found
+
+
+def entity(world: StagingWorld, name: str, group: str = "default") -> Entity:
+    (found,) = [one for one in world.graph.tables.entities.values() if (one.name, one.group_id) == (name, group)]
+    return found
+
+
+def words(world: StagingWorld, group: str = "default") -> list[str]:
+    return sorted(one.content for one in world.graph.tables.episodes.values() if one.group_id == group)
+
+
+async def end(world: StagingWorld, relation: str, group: str) -> None:
+    world.clock.advance(seconds=1)
+    request = RetireFact(fact_uuid=fact(world, relation, group).uuid, reason="She moved.")
+    await world.retiring.retire_fact(LOCAL, request)
+
+
+async def test_what_was_not_changed_there_changes_nothing_here(world: StagingWorld) -> None:
+    before, rows = world.state(), len(world.journal.table)
+    for _ in range(2):
+        done = await world.migrate()
+        assert (done.joined.episodes, done.joined.entities, done.joined.facts) == (2, 3, 2)
+        assert (done.copied, done.known, done.attached) == (done.removed, done.removed, Attached())
+        assert (world.state(), len(world.journal.table)) == (before, rows)
+
+
+async def test_what_is_new_there_comes_and_what_it_says_again_has_one_more_source(world: StagingWorld) -> None:
+    again = {"fact": "Anna likes chess."}
+    await world.note("Anna still likes chess.", "Anna", "LIKES", "chess", group_id=STAGING, fact=again)
+    await world.note("Anna knows Ben.", "Anna", "KNOWS", "Ben", group_id=STAGING)
+    done = await world.migrate()
+    assert (done.copied.episodes, done.copied.entities, done.copied.facts, done.joined.facts) == (2, 1, 1, 2)
+    assert words(world) == ["Anna knows Ben.", "Anna likes chess.", "Anna lives in Rome.", "Anna still likes chess."]
+    assert world.said() == ["Anna KNOWS Ben", "Anna LIKES chess", "Anna LIVES_IN Rome"]
+    told = [world.graph.tables.episodes[one].content for one in fact(world, "LIKES").episodes]
+    assert told == ["Anna likes chess.", "Anna still likes chess."]
+    before, rows = world.state(), len(world.journal.table)
+    await world.migrate()
+    assert (world.state(), len(world.journal.table)) == (before, rows)
+
+
+async def test_what_ended_there_ends_here_once(world: StagingWorld) -> None:
+    await end(world, "LIVES_IN", STAGING)
+    done = await world.migrate()
+    assert (done.ended, done.still_current, done.copied.facts) == (1, (), 0)
+    assert fact(world, "LIVES_IN").invalid_at == fact(world, "LIVES_IN", STAGING).invalid_at is not None
+    assert (await world.migrate()).ended == 0
+
+
+async def test_an_end_that_somebody_took_back_here_stays_taken_back(world: StagingWorld) -> None:
+    await end(world, "LIVES_IN", STAGING)
+    await end(world, "LIVES_IN", "default")
+    world.clock.advance(seconds=1)
+    await world.retiring.restore_fact(LOCAL, RestoreFact(fact_uuid=fact(world, "LIVES_IN").uuid, reason="She did not."))
+    done = await world.migrate()
+    assert (done.ended, done.still_current) == (0, ("Anna lives in Rome.",))
+    assert fact(world, "LIVES_IN").is_open
+
+
+async def test_what_was_said_of_it_here_before_it_was_copied_does_not_hold_the_end_back(tmp_path: Path) -> None:
+    world = StagingWorld(tmp_path)
+    await world.note("Anna lives in Rome.", "Anna", "LIVES_IN", "Rome")
+    await end(world, "LIVES_IN", "default")
+    world.clock.advance(seconds=1)
+    await world.retiring.restore_fact(LOCAL, RestoreFact(fact_uuid=fact(world, "LIVES_IN").uuid, reason="She did not."))
+    await there(world)
+    await end(world, "LIVES_IN", STAGING)
+    assert (await world.migrate()).ended == 1
+
+
+async def test_what_was_forgotten_here_does_not_come_back(world: StagingWorld) -> None:
+    await world.forget(entity_uuid=entity(world, "chess").uuid)
+    done = await world.migrate()
+    assert done.forgotten_total > 0
+    assert (world.said(), words(world)) == (["Anna LIVES_IN Rome"], ["Anna lives in Rome.", "[forgotten]"])
+
+
+async def test_the_archive_gives_back_what_was_moved_there(world: StagingWorld) -> None:
+    before = words(world)
+    for source, target in (("default", "default_archive"), ("default_archive", "default")):
+        done = await world.migrate(source=source, target=target, moves=True)
+        assert (done.copied.episodes, done.removed.episodes) == (2, 2)
+    assert (words(world), world.said()) == (before, ["Anna LIKES chess", "Anna LIVES_IN Rome"])
+    again = await there(world)
+    assert again.held_back == ()
+
+
+async def test_a_move_back_leaves_only_what_was_here(world: StagingWorld) -> None:
+    before = world.state()
+    done = await world.migrate(moves=True)
+    assert (done.removed.episodes, done.removed.facts, done.removed.entities) == (2, 2, 3)
+    assert world.state() == before
+    assert (words(world, STAGING), world.said(STAGING)) == ([], [])
+
+
+async def test_a_snapshot_that_was_restored_into_staging_comes_back_as_what_it_was_made_of(tmp_path: Path) -> None:
+    world = StagingWorld(tmp_path)
+    await world.note("Anna lives in Rome.", "Anna", "LIVES_IN", "Rome")
+    taken = await world.take("one")
+    await world.restore(str(tmp_path / "snapshots" / "default" / f"{taken.tag}.snapshot"), STAGING)
+    await world.note("Anna knows Ben.", "Anna", "KNOWS", "Ben", group_id=STAGING)
+    await end(world, "LIVES_IN", STAGING)
+    done = await world.migrate()
+    assert (done.copied.episodes, done.copied.facts, done.joined.facts, done.ended) == (1, 1, 1, 1)
+    assert words(world) == ["Anna knows Ben.", "Anna lives in Rome."]
+
+
+async def test_documents_and_quotes_come_back_once_and_new_quotes_find_their_words(world: StagingWorld) -> None:
+    rome = entity(world, "Rome")
+    episode = an_episode("Rome is old. Rome is big.", group_id="default")
+    parts = [a_passage(episode, start=0, end=12), a_passage(episode, start=13, end=25)]
+    document, sections = a_document(episode)
+    quote = an_instance(rome, document, parts[0])
+    write = a_write(episode, *parts, document, *sections, quote, kind=WriteKind.ADD_EVIDENCE)
+    write = write.model_copy(update={"recorded_at": await Committer(world.context).time("default")})
+    await Committer(world.context).commit(write, {})
+    await there(world)
+    before = world.state()
+    done = await world.migrate()
+    assert (done.attached.documents, done.attached.quotes, done.attached_known.quotes) == (0, 0, 1)
+    assert world.state() == before
+    db = world.graph.tables
+    (copy,) = [one for one in db.documents.values() if one.group_id == STAGING]
+    (section,) = [one for one in db.episodes.values() if (one.group_id, one.content) == (STAGING, episode.content)]
+    (second,) = [one for one in db.passages.values() if (one.episode_uuid, one.start) == (section.uuid, 13)]
+    more = a_write(an_instance(entity(world, "Anna", STAGING), copy, second), kind=WriteKind.ADD_EVIDENCE)
+    more = more.model_copy(update={"recorded_at": await Committer(world.context).time(STAGING), "group_id": STAGING})
+    await Committer(world.context).commit(more, {})
+    done = await world.migrate()
+    assert (done.attached.quotes, done.attached_known.quotes, done.not_copied.quotes) == (1, 1, 0)
+    (made,) = [one for one in db.instances.values() if one.entity_uuid == entity(world, "Anna").uuid]
+    assert (made.passages, made.episode_uuid, made.document_uuid) == ((parts[1].uuid,), episode.uuid, document.uuid)
+
+
+async def test_what_an_earlier_version_copied_back_twice_comes_no_third_time(
+    world: StagingWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def none(*_: object) -> None:
+        return None
+
+    with monkeypatch.context() as patched:  # it did not look for originals
+        patched.setattr(world.journal, "last_write", none)
+        await world.migrate()
+    assert len(words(world)) == 4
+    await world.migrate()
+    assert len(words(world)) == 4
