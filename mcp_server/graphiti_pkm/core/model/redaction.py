@@ -53,6 +53,7 @@ _OF_OTHER_FACTS = frozenset({"fact", "series"})
 NO_METADATA = "{}"
 
 _BESIDE = TypeVar("_BESIDE", Project, Entry)
+_TOLD = TypeVar("_TOLD", Fact, FactUpdate)
 _A_RECORD = TypeVar("_A_RECORD", Entity, Fact, FactUpdate, FactChange)
 
 
@@ -359,10 +360,18 @@ class _Redaction:
             source = self._name_left(fact.source_uuid, fact.group_id, fact.source_name)
             target = self._name_left(fact.target_uuid, fact.group_id, fact.target_name)
             fact = fact.model_copy(update={"source_name": source, "target_name": target})
+        fact = self._without_gone(fact)
         now = self._facts.get(fact.uuid)
         if now is None and fact.quote_episode_uuid in self._gone_episodes:
             return fact.model_copy(update=dict.fromkeys(_QUOTE))
         return fact if now is None else fact.model_copy(update={name: getattr(now, name) for name in _WORDS})
+
+    def _without_gone(self, record: _TOLD) -> _TOLD:
+        """The record without the episodes that are gone, which an earlier state of the group would name for ever."""
+        if self._gone_episodes.isdisjoint(record.episodes):
+            return record
+        left = tuple(one for one in record.episodes if one not in self._gone_episodes)
+        return record.model_copy(update={"episodes": left})
 
     def _new_vectors(self, given: NewVectors) -> NewVectors:
         """New vectors without those of removed words."""
@@ -389,6 +398,7 @@ class _Redaction:
         is_unknown = update.uuid not in self._facts and update.quote_episode_uuid in self._touched
         if update.uuid in self._gone_facts or is_unknown:
             return update.model_copy(update={**dict.fromkeys(_QUOTE), "attributes": {}})
+        update = self._without_gone(update)
         now = self._facts.get(update.uuid)
         if now is None:
             return update

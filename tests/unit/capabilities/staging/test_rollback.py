@@ -119,6 +119,24 @@ async def test_retired_and_deleted_facts_come_back_and_renamed_entities_get_thei
     assert world.state() == before
 
 
+@pytest.mark.parametrize("way", ["rollback", "restore"])
+async def test_an_earlier_state_names_no_episode_that_was_deleted_since(world: StagingWorld, way: str) -> None:
+    await world.note("Anna likes chess.", "Anna", "LIKES", "chess")
+    again = await world.note("She still does.", "Anna", "LIKES", "chess", fact={"fact": "Anna likes chess."})
+    (fact,) = world.facts
+    assert len(fact.episodes) == 2
+    await world.take("both")
+    since = now(world)
+    await world.note("Ben likes chess.", "Ben", "LIKES", "chess")
+    await world.delete_episode(again)
+    if way == "restore":
+        await world.restore("both")
+    else:
+        await world.rollback(since)
+    (left,) = [one for one in world.facts if one.uuid == fact.uuid]
+    assert left.episodes == fact.episodes[:1]
+
+
 async def test_what_was_forgotten_since_stays_forgotten_and_is_said(world: StagingWorld) -> None:
     await world.note("Anna lives in Rome.", "Anna", "LIVES_IN", "Rome")
     episode = await world.note("Anna knows Zéphyrin.", "Anna", "KNOWS", "Zéphyrin")
