@@ -159,7 +159,12 @@ class FactInput(Request):
     valid_at: Annotated[
         str | None, Field(description="ISO date, or as told: 2017, May 2017, by autumn 2027, last week")
     ] = None
-    invalid_at: Annotated[str | None, Field(description="when it ended; restate a known fact with it to end it")] = None
+    invalid_at: Annotated[
+        str | None,
+        Field(
+            description='when it ended, or "until 2026-04-30" with its last day; restate a known fact with it to end it'
+        ),
+    ] = None
     replaces: Annotated[
         Annotated[list[str], Field(max_length=MAX_REPLACES)] | None,
         BeforeValidator(as_list),
