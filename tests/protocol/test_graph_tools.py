@@ -77,6 +77,14 @@ async def test_a_call_of_the_upstream_servers_add_triplet_works_unchanged(client
     assert message.startswith("edge_name needs")
 
 
+@pytest.mark.parametrize("name", ["None", "name", "[]"])
+async def test_a_node_that_is_called_like_nothing_is_answered_as_any_other(client: Client, name: str) -> None:
+    """Its name stands in a message that is compared with fields which this answer does not have."""
+    fact = {"edge_name": "KNOWS", "fact": f"{name} knows Acme.", "target_node_name": "Acme", "group_id": GROUP}
+    answer = answered(await client.call_tool("add_triplet", {"source_node_name": name, **fact}))
+    assert [node["name"] for node in answer["nodes"]] == [name, "Acme"]
+
+
 async def test_calls_of_the_upstream_servers_summaries_are_taken_and_say_that_there_is_no_model(
     client: Client, world: World
 ) -> None:

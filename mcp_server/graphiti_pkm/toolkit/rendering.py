@@ -165,7 +165,7 @@ def _shorten_add_memory_answer(data: Json, zone: tzinfo) -> None:
     message = str(data["message"])
     if (day := _day(data.get("valid_at"), zone)) and day in message:
         del data["valid_at"]
-    if repr(data.get("name")) in message:
+    if "name" in data and repr(data["name"]) in message:
         del data["name"]
     for count in ("linked", "linking"):
         if data.get(count) == 0:
