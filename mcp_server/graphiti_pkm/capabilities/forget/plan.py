@@ -285,7 +285,7 @@ def plan_forgetting(material: Material) -> ForgetPlan:
         derived,
         reworded=tuple(fact for fact in derived.reworded if fact.uuid not in gone),
         older=derived.older | (target.non_sentences.typed & material.entities.keys()) - lost,
-        episodes=tuple(sorted(target.non_sentences.only_kept_episodes)) if material.mode != "keep" else (),
+        episodes=tuple(sorted(target.non_sentences.only_kept_episodes)),
         facts=tuple(sorted(target.non_sentences.only_kept.union(derived.facts))),
         entities=tuple(sorted((target.non_sentences.typed - material.entities.keys()).union(derived.entities))),
     )

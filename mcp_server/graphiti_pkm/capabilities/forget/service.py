@@ -154,12 +154,14 @@ class Forgetting:
         names = await self._targets.names(group)
         finder = await in_thread(MentionFinder, names)
         target = await self._resolve_target(kind, text, group, names, finder)
-        read = [] if mode == "keep" else [await self._redaction(target, one, finder, mode) for one in target.episodes]
+        if mode == "keep":
+            target = target.without_episodes()
+        read = [await self._redaction(target, one, finder, mode) for one in target.episodes]
         read.sort(key=lambda one: (one.episode.valid_at, one.episode.uuid))
         saying = [one for one in read if one.gone or one.is_titled]
         unsaid = [one for one in read if target.entity and not (one.gone or one.is_titled)]
         gone = await in_thread(_words_of, target, saying, names)
-        whole = frozenset[str]() if mode == "keep" else target.non_sentences.only_kept_episodes
+        whole = target.non_sentences.only_kept_episodes
         trace = await self._traces.read(
             group,
             gone,

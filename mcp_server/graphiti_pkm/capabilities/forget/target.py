@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TypeVar
@@ -78,6 +78,11 @@ class ForgetTarget:
     without: Callable[[str], str] = lambda identifier: identifier
     """A relation or type without the words that state it."""
     non_sentences: NonSentenceTraces = field(default_factory=NonSentenceTraces)
+
+    def without_episodes(self) -> "ForgetTarget":
+        """The same where episodes stay as they are: only what was made of them goes."""
+        kept = replace(self.non_sentences, only_kept_episodes=frozenset())
+        return replace(self, episodes=(), non_sentences=kept)
 
     def type_left(self, label: str | None) -> str | None:
         """The type that an entity keeps: all of it or none, since half a type is a different one."""
