@@ -51,11 +51,18 @@ class Land:
         return sorted(route(ends[0], path) for path in found)
 
     async def around(
-        self, graph: Graph, names: str, hops: int, most: int = 50, most_facts: int = 200, **fields: Any
+        self,
+        graph: Graph,
+        names: str,
+        hops: int,
+        most: int = 50,
+        most_facts: int = 200,
+        avoided: str = "",
+        **fields: Any,
     ) -> Neighbourhood:
-        return await graph.part(WALKS_PART).neighbourhood(
-            [self.uuid(name) for name in names], facts(**fields), hops, most, most_facts
-        )
+        starts, passed_over = ([self.uuid(name) for name in some] for some in (names, avoided))
+        wanted = facts(**fields)
+        return await graph.part(WALKS_PART).neighbourhood(starts, wanted, hops, most, most_facts, passed_over)
 
 
 def route(start: str, path: Sequence[Fact]) -> str:
@@ -96,6 +103,15 @@ async def test_a_path_does_not_lead_through_what_is_avoided(graph: Graph) -> Non
     assert await land.ways(graph, "ac", avoided=[land.uuid("b")]) == ["adc"]
     assert await land.ways(graph, "ac", avoided=[land.uuid("b"), land.uuid("d")]) == ["aefc"]
     assert await land.ways(graph, "ac", avoided=[land.uuid(name) for name in "bde"]) == []
+
+
+async def test_no_ring_is_reached_from_what_is_avoided(graph: Graph) -> None:
+    land = await Land().joined("ab", "bc", "ad", "de", "eb").put(graph)
+    assert names(await land.around(graph, "a", 2, avoided="b")) == [("b", 1), ("d", 1), ("e", 2)]
+    assert names(await land.around(graph, "a", 3, avoided="bd")) == [("b", 1), ("d", 1)]
+    assert names(await land.around(graph, "ab", 1, avoided="b")) == [("d", 1)]
+    within = await land.around(graph, "a", 2, avoided="b")
+    assert within.facts_total == 4  # those among what was found, with what is avoided too
 
 
 async def test_a_filter_makes_the_way_longer_instead_of_hiding_it(graph: Graph) -> None:

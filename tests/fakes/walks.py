@@ -57,7 +57,13 @@ class FakeWalks(FakePart):
         return []
 
     async def neighbourhood(
-        self, entity_uuids: Sequence[str], wanted: FactFilter, hops: int, max_entities: int, max_facts: int
+        self,
+        entity_uuids: Sequence[str],
+        wanted: FactFilter,
+        hops: int,
+        max_entities: int,
+        max_facts: int,
+        avoided: Collection[str] = (),
     ) -> Neighbourhood:
         db = await self._db()
         between = _between(db, wanted)
@@ -65,7 +71,7 @@ class FakeWalks(FakePart):
         starts = len(distances)
         left_out = 0
         for hop in range(1, hops + 1):
-            inner = {uuid for uuid, distance in distances.items() if distance == hop - 1}
+            inner = {uuid for uuid, distance in distances.items() if distance == hop - 1} - {*avoided}
             facts = Counter(
                 uuid
                 for pair, joining in between.items()

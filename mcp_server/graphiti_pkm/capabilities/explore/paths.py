@@ -6,6 +6,7 @@ from itertools import chain, pairwise
 
 from graphiti_pkm.capabilities.explore.ports import GraphWalks
 from graphiti_pkm.capabilities.explore.requests import FindEntityPath, GetEntitySubgraph
+from graphiti_pkm.capabilities.explore.surroundings import surroundings
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.facts.parsed_facts import is_of_value
 from graphiti_pkm.core.identity.groups import Groups
@@ -98,7 +99,7 @@ class Paths(Reader):
         anchor = await self._anchor(caller, request.entity_uuid, request.group_ids)
         now, instant = self._context.now(), self._instant("as_of", request.as_of)
         wanted = self._wanted(request, anchor.group_ids, now, instant)
-        found = await self._walks.neighbourhood([anchor.uuid], wanted, hops, most_nodes - 1, most_facts)
+        found, values = await surroundings(self._walks, [anchor.uuid], wanted, hops, most_nodes - 1, most_facts)
         around = [(anchor.entity, 0), *found.entities] if anchor.entity else []
         nodes = [_node(entity, distance) for entity, distance in around]
         facts = self._lean(found.facts, now, instant)
@@ -108,7 +109,8 @@ class Paths(Reader):
         shown_facts = facts[: fit(item_sizes(facts, anchor.group_ids), room - used)]
         left_out = found.entities_left_out + len(nodes) - len(shown_nodes)
         return SubgraphResponse(
-            message=_subgraph_message(anchor, len(shown_nodes), len(shown_facts), left_out, hops),
+            message=_subgraph_message(anchor, len(shown_nodes), len(shown_facts), left_out, hops)
+            + _no_further([one.name for one, _ in found.entities if one.uuid in values]),
             entity=anchor.entity and clipped(anchor.entity.name, _NAME),
             truncated=bool(left_out) or len(shown_facts) < found.facts_total,
             nodes_left_out=left_out or None,
@@ -204,6 +206,13 @@ def _path_message(
     words = ", ".join(clipped(name, _NAME) for name in sorted(shared)[:_MOST_NAMED])
     values = f"; only values meet between them ({words}), which is no connection" if shared else ""
     return f"No path: nothing within {hops} hop(s) joins the two{values}.{further}"
+
+
+def _no_further(values: Sequence[str]) -> str:
+    if not values:
+        return ""
+    words = ", ".join(clipped(name, _NAME) for name in sorted(values)[:_MOST_NAMED])
+    return f"; values lead no further: {words}"
 
 
 def _subgraph_message(anchor: Anchor, nodes: int, facts: int, left_out: int, hops: int) -> str:

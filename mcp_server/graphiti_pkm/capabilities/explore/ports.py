@@ -37,10 +37,17 @@ class GraphWalks(Protocol):
         ...
 
     async def neighbourhood(
-        self, entity_uuids: Sequence[str], wanted: FactFilter, hops: int, max_entities: int, max_facts: int
+        self,
+        entity_uuids: Sequence[str],
+        wanted: FactFilter,
+        hops: int,
+        max_entities: int,
+        max_facts: int,
+        avoided: Collection[str] = (),
     ) -> Neighbourhood:
         """Entities ring by ring around the starting ones, those with most facts to the ring before first, then by name.
 
+        ``avoided``: entities that no ring is reached from.
         With ``known_at`` facts connect as they were known then, also those that were corrected since.
         Of the facts, one for each pair of entities comes first, then the second of each, current and newest first.
         """

@@ -172,6 +172,22 @@ async def test_what_surrounds_an_entity_comes_with_hops_and_the_facts_between() 
     assert [node.name for node in now.nodes] == ["Acme", "Tom"]
 
 
+async def test_what_only_has_the_same_status_does_not_surround_a_decision() -> None:
+    world = World()
+    one, other, third = (an_entity(f"Decision {n}") for n in (1, 2, 3))
+    status = an_entity("status")
+    facts = [a_fact(each, status, "HAS_STATUS", value="accepted") for each in (one, other, third)]
+    await world.given(a_write(one, other, third, status, *facts, a_fact(one, other, "DEPENDS_ON")))
+    for hops in (2, 3):
+        asked = GetEntitySubgraph(entity_uuid=one.uuid, hops=hops)
+        answer = await world.paths.get_entity_subgraph(world.caller, asked)
+        assert [node.name for node in answer.nodes] == ["Decision 1", "Decision 2", "status"]
+        assert answer.message.endswith("values lead no further: status")
+    asked = GetEntitySubgraph(entity_uuid=status.uuid)
+    answer = await world.paths.get_entity_subgraph(world.caller, asked)
+    assert len(answer.nodes) == 4
+
+
 async def test_around_nothing_the_answer_says_so() -> None:
     world = await a_team()
     unknown = await world.paths.get_entity_subgraph(world.caller, GetEntitySubgraph(entity_uuid=UNKNOWN))

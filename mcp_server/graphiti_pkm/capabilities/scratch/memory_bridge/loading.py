@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
 from graphiti_pkm.capabilities.explore.ports import GraphWalks
+from graphiti_pkm.capabilities.explore.surroundings import surroundings
 from graphiti_pkm.capabilities.scratch.limits import Load
 from graphiti_pkm.capabilities.scratch.memory_bridge.memory import content_of, labels_for
 from graphiti_pkm.capabilities.scratch.memory_bridge.seeds import Seeds, SeedSearch
@@ -91,13 +92,12 @@ class ScratchBridge(FactLists):
             status=None if instant is None else "current",
             only_current=not request.include_invalidated,
         )
-        found = await self._walks.neighbourhood(
-            [one.uuid for one in seeds.entities], wanted, hops, limit - len(seeds.entities), limit * _FACTS_A_NODE
-        )
+        starts, room = [one.uuid for one in seeds.entities], limit - len(seeds.entities)
+        found, values = await surroundings(self._walks, starts, wanted, hops, room, limit * _FACTS_A_NODE)
         named = await self._as_known(found.facts, seeds.group_ids, known.at)
         found = found.model_copy(update={"facts": tuple(named)})
         among = [*seeds.entities, *(entity for entity, _ in found.entities)]
-        beyond = await self._beyond(among, wanted)
+        beyond = await self._beyond(among, wanted, values)
         events = 0 if instant is None else await self._events(among, wanted)
         if (then := instant or known.at) is not None and hops:
             seeds = _with_facts_then(seeds, found, self._context.settings.zone, then)
@@ -146,12 +146,12 @@ class ScratchBridge(FactLists):
             ),
         )
 
-    async def _beyond(self, among: Sequence[Entity], wanted: FactFilter) -> "_Outside":
-        """What lies next to the loaded entities."""
+    async def _beyond(self, among: Sequence[Entity], wanted: FactFilter, values: Sequence[str]) -> "_Outside":
+        """What lies next to the loaded entities that are no values."""
         inside = {one.uuid for one in among}
         if not inside:
             return _Outside(0, Counter())
-        around = await self._walks.neighbourhood(list(inside), wanted, 1, _AROUND, _AROUND * _FACTS_A_NODE)
+        around = await self._walks.neighbourhood(list(inside), wanted, 1, _AROUND, _AROUND * _FACTS_A_NODE, values)
         ends = [{fact.source_uuid, fact.target_uuid} & inside for fact in around.facts]
         facts = Counter(uuid for pair in ends if len(pair) == 1 for uuid in pair)
         return _Outside(len(around.entities) + around.entities_left_out, facts)

@@ -67,7 +67,13 @@ class Walks(Part):
         ]
 
     async def neighbourhood(
-        self, entity_uuids: Sequence[str], wanted: FactFilter, hops: int, max_entities: int, max_facts: int
+        self,
+        entity_uuids: Sequence[str],
+        wanted: FactFilter,
+        hops: int,
+        max_entities: int,
+        max_facts: int,
+        avoided: Collection[str] = (),
     ) -> Neighbourhood:
         starts = list(dict.fromkeys(entity_uuids))
         rings: list[list[str]] = [starts]
@@ -75,7 +81,8 @@ class Walks(Part):
         left_out = 0
         while len(rings) <= hops and rings[-1] and not left_out:
             room = max_entities + len(starts) - len(seen)
-            (ring,) = await self._rows(queries_paths.ring(rings[-1], seen, wanted, room))
+            inner = [one for one in rings[-1] if one not in avoided]
+            (ring,) = await self._rows(queries_paths.ring(inner, seen, wanted, room))
             rings.append(ring["uuids"])
             seen += ring["uuids"]
             left_out = ring["total"] - len(ring["uuids"])

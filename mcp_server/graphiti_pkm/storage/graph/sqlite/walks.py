@@ -197,6 +197,7 @@ def neighbourhood(
     hops: int,
     max_entities: int,
     max_facts: int,
+    avoided: Collection[str] = (),
 ) -> Neighbourhood:
     """The entities around some others, ring by ring, with the facts among all of them."""
     asked = _joining(wanted)
@@ -212,7 +213,11 @@ def neighbourhood(
                   WHERE {asked.where} AND k.there NOT IN (SELECT value FROM json_each(:seen)) GROUP BY k.there) x
                 JOIN entity n ON n.uuid = x.uuid WHERE n.group_id IN (SELECT value FROM json_each(:groups))
                 ORDER BY x.facts DESC, n.name, n.uuid""",
-                {**asked.values, "frontier": as_list(rings[-1]), "seen": as_list(seen)},
+                {
+                    **asked.values,
+                    "frontier": as_list([one for one in rings[-1] if one not in avoided]),
+                    "seen": as_list(seen),
+                },
             )
         ]
         rings.append(ring[:room])
@@ -267,6 +272,14 @@ class SqliteWalks(SqlitePart):
         )
 
     async def neighbourhood(
-        self, entity_uuids: Sequence[str], wanted: FactFilter, hops: int, max_entities: int, max_facts: int
+        self,
+        entity_uuids: Sequence[str],
+        wanted: FactFilter,
+        hops: int,
+        max_entities: int,
+        max_facts: int,
+        avoided: Collection[str] = (),
     ) -> Neighbourhood:
-        return await self._file.read(lambda db: neighbourhood(db, entity_uuids, wanted, hops, max_entities, max_facts))
+        return await self._file.read(
+            lambda db: neighbourhood(db, entity_uuids, wanted, hops, max_entities, max_facts, avoided)
+        )
