@@ -513,7 +513,7 @@ class FactPlanner:
             return
         at = fact.valid_at or self._at.reference_time
         over = {one.uuid for one in self.retirements.answers if one.kind == "retired"}
-        for goal in goals.concerned(parsed, fact, self._world.facts_at(fact.source_uuid, fact.source_uuid), over):
+        for goal in goals.concerned(parsed, fact, self._world.facts_at(fact.source_uuid, fact.source_uuid), at, over):
             if goal.uuid in over:
                 self._world.change(goal.model_copy(update={"attributes": {**goal.attributes, GOAL_OUTCOME: outcome}}))
             elif self._at.policy == "propose":

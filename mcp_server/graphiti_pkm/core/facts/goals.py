@@ -34,17 +34,21 @@ def outcome_said(parsed: ParsedFact) -> str | None:
 
 
 def concerned(
-    parsed: ParsedFact, fact: Fact, candidates: Iterable[Fact], ended_here: Collection[str] = ()
+    parsed: ParsedFact, fact: Fact, candidates: Iterable[Fact], at: datetime, ended_here: Collection[str] = ()
 ) -> list[Fact]:
     """The open goals that a new fact is about: those with its two ends, and everybody's for a status of what is wanted.
 
-    ``ended_here``: goals that the same call has ended count too, until it is known what became of them.
+    ``at``: when it says so; of a goal that had ended by then it says nothing. ``ended_here``: goals that the same call
+    has ended count too, until it is known what became of them.
     """
     goals = [
         one
         for one in candidates
         if is_goal(one)
-        and (one.is_open or (one.uuid in ended_here and not one.voided and GOAL_OUTCOME not in one.attributes))
+        and (
+            (one.is_open and (one.invalid_at is None or at < one.invalid_at))
+            or (one.uuid in ended_here and not one.voided and GOAL_OUTCOME not in one.attributes)
+        )
     ]
     ends = (fact.source_uuid, fact.target_uuid)
     return [
