@@ -8,6 +8,7 @@ from tests.builders import OTHER_GROUP, a_fact, a_write, an_entity, an_episode, 
 from tests.contracts.fact_story import NOW, PAGE, Story, wanted
 
 from graphiti_pkm.core.model.choices import FactStatus
+from graphiti_pkm.core.model.date_phrases import START_WORDS
 from graphiti_pkm.core.model.names import normalise_name
 from graphiti_pkm.core.model.queries import EntityFilter, Window
 from graphiti_pkm.core.model.records import Entity, Fact
@@ -166,6 +167,7 @@ async def test_a_series_is_summed_up_over_all_its_readings(graph: Graph) -> None
         for value, unit, when in told
     ]
     readings[0] = readings[0].model_copy(update={"attributes": {"confidential": True}})
+    readings[2] = readings[2].model_copy(update={"attributes": {START_WORDS: "February 2026"}})
     voided = a_fact(sarah, sleep, "SLEPT", kind="reading", measure="sleep", value="1", unit="h", voided=True)
     await graph.writer.apply(a_write(sarah, sleep, *readings, voided), {})
     for entity_uuid, asked in ((sleep.uuid, wanted()), (None, wanted(measures=("sleep",)))):
@@ -176,6 +178,7 @@ async def test_a_series_is_summed_up_over_all_its_readings(graph: Graph) -> None
         assert [point and point.value for point in points] == ["6", "7 and a half hours", "330", "7 and a half hours"]
         assert (times.first.unit, times.first.at) == ("h", at(2026, 1, 5))
         assert [point and point.confidential for point in points] == [True, False, False, False]
+        assert [point and point.words for point in points] == [None, "February 2026", None, "February 2026"]
         assert times.means == (("2026-02", 7.5 * 3600), ("2026-01", 5.75 * 3600))
         assert {(one.kind, one.readings, one.numbers, one.least is None) for one in found[1:]} == {
             ("", 1, 0, True),

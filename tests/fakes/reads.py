@@ -26,6 +26,7 @@ from tests.fakes.tables import (
 from graphiti_pkm.core.facts.amounts import amount_of
 from graphiti_pkm.core.facts.observations import joining
 from graphiti_pkm.core.model import names
+from graphiti_pkm.core.model.date_phrases import START_WORDS
 from graphiti_pkm.core.model.places import Place, Stretch
 from graphiti_pkm.core.model.queries import (
     Companion,
@@ -439,7 +440,11 @@ def _means(facts: list[Fact], zone: str) -> dict[str, float]:
 def _series(key: tuple[str, str, str], facts: list[Fact], means: list[tuple[str, float]]) -> ReadingSeries:
     points = [
         ReadingPoint(
-            value=fact.value or "", unit=fact.unit, at=_read_at(fact), confidential=CONFIDENTIAL in fact.attributes
+            value=fact.value or "",
+            unit=fact.unit,
+            at=_read_at(fact),
+            words=fact.attributes.get(START_WORDS),
+            confidential=CONFIDENTIAL in fact.attributes,
         )
         for fact in facts
     ]

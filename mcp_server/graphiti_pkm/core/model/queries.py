@@ -33,6 +33,8 @@ class ReadingPoint(Record):
     value: str
     unit: str | None = None
     at: datetime
+    words: str | None = None
+    """The date as it was told, e.g. "February 2026"."""
     confidential: bool = False
 
 

@@ -11,6 +11,7 @@ from graphiti_pkm.core.facts.amounts import SECONDS, TIME, amount_of
 from graphiti_pkm.core.facts.readings import measures_in
 from graphiti_pkm.core.identity.near_relations import Relations
 from graphiti_pkm.core.model.answers import FactView, SeriesView
+from graphiti_pkm.core.model.date_phrases import words_at
 from graphiti_pkm.core.model.names import measure_key, name_key
 from graphiti_pkm.core.model.queries import FactFilter, FactPage, ReadingPoint, ReadingSeries, Window
 from graphiti_pkm.core.model.records import Entity, Fact
@@ -235,7 +236,8 @@ def _series_view(series: ReadingSeries, zone: tzinfo) -> SeriesView:
         if point is None:
             return None
         public = ", not public" if point.confidential else ""
-        return f"{clipped(told(point.value, point.unit), _NAME)} ({show_time(point.at, zone)}{public})"
+        at = words_at(point.at, point.words, zone) or show_time(point.at, zone)
+        return f"{clipped(told(point.value, point.unit), _NAME)} ({at}{public})"
 
     last = amount_of(series.last.value, series.last.unit)
     scale = SECONDS.get(last.unit or "", 1.0) if last and series.kind == TIME else 1.0

@@ -150,7 +150,7 @@ def _point(told: "Row | None") -> ReadingPoint | None:
     if told is None:
         return None
     said = {"value": told["value"] or "", "unit": told["unit"], "confidential": bool(told["confidential"])}
-    return ReadingPoint(**said, at=instant(told["at"]))
+    return ReadingPoint(**said, at=instant(told["at"]), words=told["words"])
 
 
 def name(row: Row) -> Name:

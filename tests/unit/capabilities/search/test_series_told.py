@@ -94,6 +94,15 @@ async def test_points_of_a_series_that_are_not_public_are_marked(world: ToldWorl
     ]
 
 
+async def test_points_of_a_series_have_the_dates_that_were_told(world: ToldWorld) -> None:
+    """A month is no first of a month."""
+    said = {"source": "me", "relation": "SLEPT", "kind": "reading", "measure": "sleep", "unit": "h"}
+    for value, day in (("7", "February 2026"), ("6", "2026-03-02")):
+        await world.tell(f"I slept {value} h.", {**said, "value": value, "valid_at": day})
+    [series] = (await world.facts_found("readings of sleep")).series or []
+    assert (series.first, series.last) == ("7 h (February 2026)", "6 h (2026-03-02)")
+
+
 async def test_a_value_of_ten_numbers_is_kept_as_told_and_has_no_number(world: ToldWorld) -> None:
     ten = "1 2 3 4 5 6 7 8 9 10"
     await read(world, "sleep", 1, 7, None)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import get_args
 
 from graphiti_pkm.core.model.choices import Direction
+from graphiti_pkm.core.model.date_phrases import START_WORDS
 from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import CONFIDENTIAL, FactKind
 from graphiti_pkm.storage.graph.queries.facts import DUE_AT, OF_OWN_MEASURES, Matched, facts_matched, known_from, starts
@@ -307,7 +308,8 @@ def reading_series(
             "series of readings",
             f"""{readings} ORDER BY at, e.created_at, e.uuid
             WITH source, startNode(e).name AS name, measure, kind, number, {{told: e.measure, value: e.value,
-              unit: e.unit, at: toString(at), number: number, confidential: e.{CONFIDENTIAL}}} AS point
+              unit: e.unit, at: toString(at), words: e.{START_WORDS}, number: number,
+              confidential: e.{CONFIDENTIAL}}} AS point
             WITH source, name, measure, kind, collect(point) AS r
             WITH source, name, measure, kind, r, {number} AS n
             RETURN source, name, measure, kind, size(r) AS readings, size(n) AS numbers, r[0] AS first, r[-1] AS last,

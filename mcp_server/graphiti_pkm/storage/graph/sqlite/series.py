@@ -5,6 +5,7 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from graphiti_pkm.core.facts.amounts import Amount, amount_of
+from graphiti_pkm.core.model.date_phrases import START_WORDS
 from graphiti_pkm.core.model.queries import FactFilter, ReadingPoint, ReadingSeries
 from graphiti_pkm.core.model.records import CONFIDENTIAL
 from graphiti_pkm.core.model.times import month_key
@@ -14,7 +15,8 @@ from graphiti_pkm.storage.graph.sqlite.values import moment
 
 _DISTINCT_VALUES = 4_096
 _POINT = f"""SELECT measure, value, unit, coalesce(valid_at, reference_time, created_at) AS at,
-  json_extract(attributes, '$.{CONFIDENTIAL}') AS confidential FROM fact WHERE uuid = ?"""
+  json_extract(attributes, '$.{START_WORDS}') AS words, json_extract(attributes, '$.{CONFIDENTIAL}') AS confidential
+  FROM fact WHERE uuid = ?"""
 _SAME = "r.source = g.source AND r.measure = g.measure AND r.kind = g.kind"
 _PICKED = {"first": "r.at, r.ca, r.uuid", "last": "r.at DESC, r.ca DESC, r.uuid DESC"} | {
     "least": "r.number, r.at, r.uuid",
@@ -90,7 +92,7 @@ def _series(db: sqlite3.Connection, group: Row, means: list[Row]) -> ReadingSeri
 
 def _point(row: Row) -> ReadingPoint:
     said = {"value": row["value"] or "", "unit": row["unit"], "confidential": bool(row["confidential"])}
-    return ReadingPoint(**said, at=moment(row["at"]))
+    return ReadingPoint(**said, at=moment(row["at"]), words=row["words"])
 
 
 def _key(row: Row) -> tuple[str, str, str]:
