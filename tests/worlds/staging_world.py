@@ -90,8 +90,12 @@ class StagingWorld(WritingWorld):
 
     async def merge(self, keep: str, remove: str) -> None:
         """Preview and deed, as if somebody had flagged them."""
+        await self.merge_uuids(self.entity(keep).uuid, self.entity(remove).uuid)
+
+    async def merge_uuids(self, keep: str, remove: str) -> None:
+        """The same, by uuid."""
         self.clock.advance(seconds=1)
-        uuids = {"keep_uuid": self.entity(keep).uuid, "remove_uuid": self.entity(remove).uuid}
+        uuids = {"keep_uuid": keep, "remove_uuid": remove}
         for uuid in uuids.values():
             self.clock.advance(seconds=1)
             await self.reviews.flag_for_review(LOCAL, FlagForReview(entity_uuid=uuid, reason="One thing?"))

@@ -276,7 +276,7 @@ class Attachments:
     async def _passages(self, one: Instance) -> tuple[str, ...]:
         """Those of its passages that are here: of an episode that is no copy, by where they begin."""
         copying, episode = self._copying, self._copying.episodes[one.episode_uuid]
-        if copying.counterparts.is_copy(episode, one.episode_uuid):
+        if episode in copying.made or copying.counterparts.is_made(episode, one.episode_uuid):
             return tuple(map(copying.counterparts.new, one.passages))
         there, here = [
             await self._graph.episodes.passages(uuid, without_vector=False, limit=PASSAGES)

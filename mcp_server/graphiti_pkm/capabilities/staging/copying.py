@@ -77,6 +77,8 @@ class Copying:
         self.entities: dict[str, str] = {}
         """By the uuid there: the uuid here; as the others."""
         self.episodes: dict[str, str] = {}
+        self.made: set[str] = set()
+        """Episodes here that this run makes; what comes back has the uuid that it had."""
         self.redacted: dict[str, str] = {}
         """Episodes that lost words here: they stay as they are, and so do those there."""
         self._away: set[str] = set()
@@ -93,10 +95,13 @@ class Copying:
         self.issues: list[Issue] = []
         self.approved: list[ApprovedEntity] = []
         self._corrected: set[str] = set()
+        self._merged: dict[str, str] = {}
+        """Entities that went into others here, which stand for them."""
 
     async def begin(self) -> None:
         """Read what earlier runs copied, and what was forgotten since."""
         await self.counterparts.read()
+        self._merged = await self._graph.records.former_uuids(self.target)
 
     # Entities
 
@@ -151,6 +156,8 @@ class Copying:
                 new.append(entity)
                 copies.append(Copied(uuid=uuid, origin_uuid=entity.uuid))
             self.entities[entity.uuid] = uuid
+            if self.counterparts.is_original(uuid, entity.uuid):
+                continue  # its names are its own: one that it lost here would come back
             for name in names[entity.uuid]:
                 key = name_key(self.target, name.text)
                 if key not in held and uuid not in self.gone.renamed:
@@ -253,7 +260,8 @@ class Copying:
             self.episodes |= here
             uuids = [one for one in uuids if one not in redacted and one not in away]
             new = [one for one in some if one.uuid not in found and one.uuid not in away]
-            self.episodes |= {one.uuid: self.counterparts.new(one.uuid) for one in new}
+            self.episodes |= {one.uuid: self.copy_of(one.uuid) for one in new}
+            self.made |= {self.episodes[one.uuid] for one in new}
             self.copied.episodes += len(new)
             pairs = list(
                 dict.fromkeys(
@@ -268,7 +276,7 @@ class Copying:
 
     async def _leave_away(self, new: Sequence[Episode]) -> set[str]:
         """Those that are not here since they were forgotten, or that name what was."""
-        away = {one.uuid for one in new if self.copy_of(one.uuid) in self.gone.episodes}
+        away = {one.uuid for one in new if self.gone.tells_of(self.copy_of(one.uuid))}
         left = [one.uuid for one in new if one.uuid not in away]
         if self.gone.entities and left:
             away |= {episode for episode, _ in await self._mentions(left, self._is_forgotten)}
@@ -361,10 +369,11 @@ class Copying:
 
     def _is_fact_forgotten(self, fact: Fact) -> bool:
         """Whether it was, or only episodes tell it of which words were: nobody knows which words."""
-        return self.gone.has_fact(self.copy_of(fact.uuid)) or (
-            bool(fact.episodes)
-            and all(one in self._away or self.gone.tells_of(self.copy_of(one)) for one in fact.episodes)
-        )
+        copy = self.copy_of(fact.uuid)
+        if self.gone.has_fact(copy) or copy in self.gone.reworded:
+            return True
+        told = [one in self._away or self.gone.tells_of(self.copy_of(one)) for one in fact.episodes]
+        return bool(told) and all(told)
 
     async def _copy_ready(self, facts: Sequence[Fact]) -> list[tuple[str, str]]:
         here = await self._here("fact", [one.uuid for one in facts])
@@ -487,6 +496,7 @@ class Copying:
         records, groups, wanted = self._graph.records, [self.target], list(mapped.values())
         if kind == "entity":
             found = {one.uuid for one in await records.get_entities(wanted, groups)}
+            mapped = {uuid: self._merged.get(here, here) for uuid, here in mapped.items()}
         elif kind == "episode":
             found = {one.uuid for one in await records.get_episodes(wanted, groups)}
         else:
@@ -504,7 +514,7 @@ class Copying:
             kind=WriteKind.MIGRATE,
             recorded_at=await self._committer.time(self.target),
             origin=self._caller.origin(),
-            copies=tuple(copies),
+            copies=tuple(self.counterparts.with_origins(copies)),
         )
 
     async def commit(self, intent: WriteIntent, renamed: Mapping[str, str] = MappingProxyType({})) -> None:

@@ -44,9 +44,9 @@ class Ending:
     def _is_unchanged(self, here: Fact, there: Fact, events: Sequence[RecordedChange]) -> bool:
         """Whether one is a copy of the other, and nobody has said anything of it here since it was copied."""
         copying, counterparts = self._copying, self._copying.counterparts
-        if counterparts.is_original(here.uuid, there.uuid):
-            events = [one for one in events if one.recorded_at > there.created_at]
-        elif not counterparts.is_copy(here.uuid, there.uuid):
+        if (at := counterparts.copied_at(here.uuid, there.uuid)) is not None:
+            events = [one for one in events if one.recorded_at > at]
+        elif not counterparts.is_made(here.uuid, there.uuid):
             return False
         return here.valid_at == there.valid_at and all(one.reason == copying.reason for one in events)
 

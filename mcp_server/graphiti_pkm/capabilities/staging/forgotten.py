@@ -40,8 +40,8 @@ class Forgotten:
             self.renamed.update(one.entity_uuid for one in forgets.names)
 
     def has(self, uuid: str) -> bool:
-        """Whether a record was."""
-        return uuid in self.entities or uuid in self.episodes or self.has_fact(uuid)
+        """Whether a record was, or lost words."""
+        return uuid in self.entities or self.tells_of(uuid) or uuid in self.reworded or self.has_fact(uuid)
 
     def has_fact(self, uuid: str) -> bool:
         """Whether it was forgotten, or deleted by itself."""

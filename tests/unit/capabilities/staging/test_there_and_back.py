@@ -6,13 +6,14 @@ import pytest
 from tests.builders import a_document, a_passage, a_write, an_episode, an_instance
 from tests.worlds.staging_world import StagingWorld
 
-from graphiti_pkm.capabilities.history.requests import RestoreFact, RetireFact
+from graphiti_pkm.capabilities.history.requests import RestoreFact, RetireFact, UpdateEntity
 from graphiti_pkm.capabilities.staging.models import Attached, MigrationReport
 from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.records import Entity, Fact, WriteKind
 from graphiti_pkm.storage.commit import Committer
 
-STAGING = "default_staging"
+PRODUCTION, STAGING, ARCHIVE = "default", "default_staging", "default_archive"
+OSLO = "Ben lives in Oslo. His secret is Zephyr."
 
 
 @pytest.fixture
@@ -116,7 +117,7 @@ async def test_the_archive_gives_back_what_was_moved_there(world: StagingWorld) 
         assert (done.copied.episodes, done.removed.episodes) == (2, 2)
     assert (words(world), world.said()) == (before, ["Anna LIKES chess", "Anna LIVES_IN Rome"])
     again = await there(world)
-    assert again.held_back == ()
+    assert (again.copied.episodes, again.held_back) == (0, ())
 
 
 async def test_a_move_back_leaves_only_what_was_here(world: StagingWorld) -> None:
@@ -178,3 +179,111 @@ async def test_what_an_earlier_version_copied_back_twice_comes_no_third_time(
     assert len(words(world)) == 4
     await world.migrate()
     assert len(words(world)) == 4
+
+
+async def tell_a_secret(world: StagingWorld) -> str:
+    return await world.note(OSLO, "Ben", "LIVES_IN", "Oslo", fact={"fact": "Ben lives in Oslo."})
+
+
+@pytest.mark.parametrize("way", ["rollback", STAGING, ARCHIVE])
+async def test_words_forgotten_here_do_not_come_back_for_a_note_that_is_gone_since(
+    world: StagingWorld, way: str
+) -> None:
+    world.clock.advance(seconds=1)
+    since = world.clock.instant
+    await tell_a_secret(world)
+    await there(world)
+    await world.forget(query="Zephyr")
+    if way == "rollback":
+        await world.rollback(since)
+    else:
+        await world.migrate(source=PRODUCTION, target=way, moves=True)
+    done = await world.migrate()
+    assert "Zephyr" not in str(words(world))
+    assert done.forgotten_total > 0
+
+
+async def test_words_forgotten_in_staging_do_not_come_there_again(world: StagingWorld) -> None:
+    await tell_a_secret(world)
+    await there(world)
+    await world.forget(query="Zephyr", group_id=STAGING)
+    await world.migrate(moves=True)
+    await there(world)
+    assert "Zephyr" not in str(words(world, STAGING))
+
+
+async def test_a_note_that_came_back_from_the_archive_is_the_one_that_went(world: StagingWorld) -> None:
+    """So that deleting it reaches all that the journal has of it, and copies of it are known."""
+    world.clock.advance(seconds=1)
+    since = world.clock.instant
+    uuid = await tell_a_secret(world)
+    await there(world)
+    await world.migrate(source=PRODUCTION, target=ARCHIVE, moves=True)
+    await world.migrate(source=ARCHIVE, target=PRODUCTION, moves=True)
+    assert OSLO in words(world)
+    await world.delete_episode(uuid)
+    await world.migrate()
+    assert OSLO not in words(world)
+    await world.rollback(since)
+    assert OSLO not in words(world)
+
+
+@pytest.mark.parametrize("is_deleted", [False, True])
+async def test_a_copy_of_a_copy_is_known_as_well(world: StagingWorld, is_deleted: bool) -> None:
+    uuid = await tell_a_secret(world)
+    before = words(world)
+    await there(world)
+    await world.migrate(source=STAGING, target=ARCHIVE)
+    if is_deleted:
+        await world.delete_episode(uuid)
+        before.remove(OSLO)
+    await world.migrate(source=ARCHIVE, target=PRODUCTION)
+    assert words(world) == before
+
+
+async def test_a_copy_that_went_into_another_is_found_in_it(world: StagingWorld) -> None:
+    for name in ("Tom Smith", "Tom Smyth"):
+        await world.note(f"{name} likes tea.", name, "LIKES", "tea")
+    await there(world)
+    kept, removed = (entity(world, name, STAGING).uuid for name in ("Tom Smith", "Tom Smyth"))
+    alike = "One person, told of in many words, so that they are alike whatever they are called."
+    for uuid in (kept, removed):
+        world.clock.advance(seconds=1)
+        await world.updating.update_entity(LOCAL, UpdateEntity(entity_uuid=uuid, summary=alike))
+    await world.merge_uuids(kept, removed)
+    world.clock.advance(seconds=1)
+    await world.updating.update_entity(LOCAL, UpdateEntity(entity_uuid=kept, remove_aliases=["Tom Smyth"]))
+    done = await there(world)
+    assert (done.copied.entities, done.verified is not None) == (0, True)
+
+
+async def test_a_name_that_was_taken_away_here_does_not_come_back(world: StagingWorld) -> None:
+    uuid = entity(world, "Anna").uuid
+    for change in ({"name": "Anneliese"}, {"remove_aliases": ["Anna"]}):
+        world.clock.advance(seconds=1)
+        await world.updating.update_entity(LOCAL, UpdateEntity.model_validate({"entity_uuid": uuid, **change}))
+    before = world.state()["names"]
+    await world.migrate()
+    assert world.state()["names"] == before
+
+
+async def test_the_end_of_what_was_only_joined_ends_nothing_here(tmp_path: Path) -> None:
+    """Both groups state it by themselves."""
+    world = StagingWorld(tmp_path)
+    for group in (STAGING, PRODUCTION):
+        await world.note("Anna lives in Rome.", "Anna", "LIVES_IN", "Rome", group_id=group)
+    await there(world)
+    await end(world, "LIVES_IN", STAGING)
+    assert (await world.migrate()).ended == 0
+
+
+async def test_what_was_said_before_a_snapshot_does_not_hold_an_end_back(tmp_path: Path) -> None:
+    world = StagingWorld(tmp_path)
+    await world.note("Anna lives in Rome.", "Anna", "LIVES_IN", "Rome")
+    await end(world, "LIVES_IN", PRODUCTION)
+    world.clock.advance(seconds=1)
+    await world.retiring.restore_fact(LOCAL, RestoreFact(fact_uuid=fact(world, "LIVES_IN").uuid, reason="She did not."))
+    await world.take("one")
+    await world.restore(str(world.directory / PRODUCTION / "one.snapshot"), STAGING)
+    await end(world, "LIVES_IN", STAGING)
+    assert (await world.migrate()).ended == 1
