@@ -32,6 +32,10 @@ class Attachments:
         self._groups = [copying.source]
         self._documents: dict[str, str] = {}
         """By the uuid there: the uuid here, of those that are here whole."""
+        self._last: dict[str, int] = {}
+        """By the name of a document: the last version here that was copied, now or earlier."""
+        self._present: dict[str, Document] = {}
+        """By name: the last version that this run copies, or would copy."""
         self._counts = {state: dict.fromkeys(Attached.model_fields, 0) for state in ("copied", "known", "left")}
 
     @property
@@ -61,8 +65,10 @@ class Attachments:
             documents |= {one.uuid: one for one in found}
         for saga in sagas.values():
             await self._copy_saga(saga)
-        for document in sorted(documents.values(), key=lambda one: (one.name, one.version)):
-            await self._copy_document(document)
+        ordered = sorted(documents.values(), key=lambda one: (one.name, one.version))
+        last = {one.name: one.uuid for one in ordered}
+        for document in ordered:
+            await self._copy_document(document, is_last=last[document.name] == document.uuid)
         if await self._may_have_evidence():
             for uuid in self._copying.entities:
                 await self._copy_evidence(uuid)
@@ -179,26 +185,24 @@ class Attachments:
 
     # Documents
 
-    async def _copy_document(self, document: Document) -> None:
+    async def _copy_document(self, document: Document, *, is_last: bool) -> None:
         """A version, whole or not at all: its text is that of its sections, and its offsets count them."""
         copying, documents = self._copying, self._graph.documents
         sections = await documents.sections(document.uuid, copying.source, _SECTIONS)
         if not all(one.episode_uuid in copying.episodes for one in sections):
             self._count("left", "documents")
             return
-        held = copying.copy_of(document.uuid)
-        if await documents.documents([held], [copying.target]):
-            self._documents[document.uuid] = held
-            self._count("known", "documents")
-            return
         uuid = copying.counterparts.new(document.uuid)
-        same = await documents.with_digest(copying.target, document.digest) if document.digest else None
-        if same is not None and same.name == document.name:
+        held = await documents.documents([copying.copy_of(document.uuid), uuid], [copying.target])
+        present = self._present.get(document.name) or await documents.present(copying.target, document.name)
+        if held:
+            self._documents[document.uuid] = held[0].uuid
+            self._last[document.name] = max(held[0].version, self._last.get(document.name, 0))
+        if held or await self._is_known(document, present, is_last=is_last):
             self._count("known", "documents")
             return
         self._documents[document.uuid] = uuid
         self._count("copied", "documents")
-        present = await documents.present(copying.target, document.name)
         intent = await copying.intent([Copied(uuid=uuid, origin_uuid=document.uuid)])
         copy = document.model_copy(
             update={
@@ -208,6 +212,8 @@ class Attachments:
                 "created_at": intent.recorded_at,
             }
         )
+        self._present[copy.name] = copy
+        self._last[copy.name] = copy.version
         placed = tuple(
             one.model_copy(update={"document_uuid": uuid, "episode_uuid": copying.episodes[one.episode_uuid]})
             for one in sections
@@ -217,6 +223,21 @@ class Attachments:
             here = await documents.sections(uuid, copying.target, _SECTIONS)
             if [(one.place, one.start) for one in here] != [(one.place, one.start) for one in sections]:
                 raise _differs()
+
+    async def _is_known(self, document: Document, present: Document | None, *, is_last: bool) -> bool:
+        """Whether the target has the text of a version by itself.
+
+        A text that was given up there and taken up again is a version of its own, and so is the last one there if it
+        was told after what is present here.
+        """
+        if present is None or not document.digest:
+            return False
+        if present.digest == document.digest:
+            return True
+        same = await self._graph.documents.with_digest(self._copying.target, document.digest)
+        if same is None or same.name != document.name or same.version <= self._last.get(document.name, 0):
+            return False
+        return not is_last or document.created_at <= present.created_at
 
     # Evidence
 

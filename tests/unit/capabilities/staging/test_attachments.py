@@ -7,14 +7,18 @@ import pytest
 from tests.builders import a_document, a_mention, a_passage, a_write, an_episode, an_instance
 from tests.worlds.staging_world import StagingWorld
 
+from graphiti_pkm.capabilities.sources.ingesting import Given, Ingesting
 from graphiti_pkm.capabilities.staging.models import Attached
 from graphiti_pkm.core.facts.saga_plan import saga_uuid
+from graphiti_pkm.core.identity.groups import Groups
+from graphiti_pkm.core.model.access import LOCAL
 from graphiti_pkm.core.model.document_records import Document
 from graphiti_pkm.core.model.records import Entity, Episode, WriteKind
 from graphiti_pkm.errors import Unavailable
 from graphiti_pkm.storage.commit import Committer
 
 STAGING = "default_staging"
+BIG, SMALL = "# Guide\n\nAnna is big.\n", "# Guide\n\nAnna is small.\n"
 
 
 @pytest.fixture
@@ -261,3 +265,63 @@ async def test_an_episode_of_a_saga_that_was_deleted_in_the_target_leaves_no_gap
     before, rows = world.state(), len(world.journal.table)
     await world.migrate()
     assert (world.state(), len(world.journal.table)) == (before, rows)
+
+
+async def ingest(world: StagingWorld, root: Path, text: str, group: str) -> None:
+    world.clock.advance(seconds=1)
+    (root / "guide.md").write_text(text)
+    ingesting = Ingesting(world.context, Groups(world.graph, world.context.settings), Committer(world.context))
+    _ = [one async for one in ingesting.ingest(LOCAL, [Given(root / "guide.md", "guide")], root, group)]
+
+
+async def versions(world: StagingWorld, group: str) -> list[str]:
+    """The texts of all versions of the guide."""
+    db = world.graph.tables
+    found = sorted((one for one in db.documents.values() if one.group_id == group), key=lambda one: one.version)
+    assert [one.version for one in found] == list(range(1, len(found) + 1))
+    sections = [await world.graph.documents.sections(one.uuid, group, 99) for one in found]
+    return ["".join(db.episodes[one.episode_uuid].content for one in some) for some in sections]
+
+
+@pytest.mark.parametrize("moves", [False, True])
+@pytest.mark.parametrize("own", [(), (BIG,), (BIG, SMALL), (SMALL,)])
+async def test_a_document_that_got_an_earlier_text_again_has_it_in_the_target(
+    tmp_path: Path, own: tuple[str, ...], *, moves: bool
+) -> None:
+    world = StagingWorld(tmp_path)
+    for text in own:
+        await ingest(world, tmp_path, text, "default")
+    for text in (BIG, SMALL, BIG):
+        await ingest(world, tmp_path, text, STAGING)
+    preview = await world.migrate(moves=moves, writes=False)
+    done = await world.migrate(moves=moves)
+    told = [SMALL, BIG, SMALL, BIG] if own == (SMALL,) else [BIG, SMALL, BIG]
+    assert await versions(world, "default") == told
+    assert preview.attached == done.attached == Attached(documents=len(told) - len(own))
+    assert await versions(world, STAGING) == ([] if moves else [BIG, SMALL, BIG])
+    await world.migrate()
+    assert await versions(world, "default") == told
+
+
+async def test_a_text_that_staging_gave_back_to_a_document_of_the_group_comes_back(tmp_path: Path) -> None:
+    world = StagingWorld(tmp_path)
+    for text in (BIG, SMALL):
+        await ingest(world, tmp_path, text, "default")
+    await world.migrate(source="default", target=STAGING)
+    await ingest(world, tmp_path, BIG, STAGING)
+    await world.migrate()
+    assert await versions(world, "default") == [BIG, SMALL, BIG]
+
+
+async def test_an_earlier_text_is_present_again_only_if_it_was_told_later(tmp_path: Path) -> None:
+    world = StagingWorld(tmp_path)
+    await ingest(world, tmp_path, BIG, "default")
+    await ingest(world, tmp_path, BIG, STAGING)
+    await ingest(world, tmp_path, SMALL, "default")
+    await world.migrate()
+    assert await versions(world, "default") == [BIG, SMALL]
+    world.clock.advance(seconds=1)
+    await ingest(world, tmp_path, BIG, "default_archive")
+    await world.migrate(source="default_archive")
+    await world.migrate(source="default_archive")
+    assert await versions(world, "default") == [BIG, SMALL, BIG]
