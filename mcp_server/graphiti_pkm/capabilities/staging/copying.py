@@ -11,6 +11,7 @@ from graphiti_pkm.capabilities.staging.counterparts import Counterparts
 from graphiti_pkm.capabilities.staging.counting import Counts, Found
 from graphiti_pkm.capabilities.staging.models import ApprovedEntity, Issue
 from graphiti_pkm.capabilities.staging.reading import GroupReading
+from graphiti_pkm.capabilities.staging.same_facts import is_repeated, same_words, stated
 from graphiti_pkm.capabilities.staging.times import in_whole_writes, time_of
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.relation_kinds import has_single_target
@@ -87,6 +88,8 @@ class Copying:
         """Facts there that are not here as they are there, so that no move removes them."""
         self.ending: set[str] = set()
         """Facts here that end because they ended there."""
+        self.coming: set[str] = set()
+        """Of the facts that were copied last, those there that this run copied, or found here for the first time."""
         self._joined: set[str] = set()
         """Entities of the target that were there already, with facts of their own."""
         self.copied, self.known, self.joined = Counts(), Counts(), Counts()
@@ -350,6 +353,7 @@ class Copying:
 
         Returns the uuids there and here.
         """
+        self.coming.clear()
         ready = []
         for fact in facts:
             if fact.voided:
@@ -382,14 +386,14 @@ class Copying:
         pending = [one for one in facts if one.uuid not in here]
         between = await self._facts_between(pending)
         same = {
-            one.uuid: next((other for other in between.get(self._ends(one), ()) if _says(other) == _says(one)), None)
+            one.uuid: next((other for other in between.get(self._ends(one), ()) if self._is_told(one, other)), None)
             for one in pending
         }
         new: list[Fact] = []
         for fact in pending:
-            if (stated := same[fact.uuid]) is not None:
+            if (known := same[fact.uuid]) is not None:
                 self.joined.facts += 1
-                here[fact.uuid] = stated.uuid
+                here[fact.uuid] = known.uuid
             elif self._is_fact_forgotten(fact):
                 self._leave_forgotten(fact)
             else:
@@ -398,6 +402,7 @@ class Copying:
                 here[fact.uuid] = self.counterparts.new(fact.uuid)
         copies = [Copied(uuid=here[one.uuid], origin_uuid=one.uuid) for one in pending if one.uuid in here]
         self.counterparts.keep(copies)
+        self.coming.update(one.origin_uuid for one in copies)
         await self._report_conflicts(new)
         made = {one.uuid for one in new}
         updates = await self._told_more([one for one in facts if one.uuid in here and one.uuid not in made], here)
@@ -406,7 +411,7 @@ class Copying:
             facts_made = tuple(self._fact(one, here[one.uuid], intent) for one in new)
             intent = intent.model_copy(update={"facts": facts_made, "fact_updates": tuple(updates)})
             await self.commit(intent, {one.uuid: here[one.uuid] for one in new})
-        reworded = await self._reworded([one for one in facts if here.get(one.uuid) in self.gone.reworded], here)
+        reworded = await self._reworded([one for one in facts if one.uuid in here], here)
         self.staying |= reworded
         return [(one.uuid, here[one.uuid]) for one in facts if one.uuid in here and one.uuid not in reworded]
 
@@ -423,10 +428,25 @@ class Copying:
         ]
 
     async def _reworded(self, facts: Sequence[Fact], here: Mapping[str, str]) -> set[str]:
-        """Those that say something else here, since words were forgotten."""
-        found = await self._graph.records.get_facts([here[one.uuid] for one in facts], [self.target]) if facts else []
-        said = {one.uuid: (one.text, *_says(one)[:5]) for one in found}
-        return {one.uuid for one in facts if said.get(here[one.uuid]) != (one.text, *_says(one)[:5])}
+        """Those that say something else here: words were forgotten, or they were joined by other rules."""
+        counterparts, gone = self.counterparts, self.gone.reworded
+        asked = [
+            one
+            for one in facts
+            if (uuid := here[one.uuid]) in gone
+            or not (
+                one.uuid in self.coming
+                or counterparts.is_made(uuid, one.uuid)
+                or counterparts.is_original(uuid, one.uuid)
+            )
+        ]
+        found = await self._graph.records.get_facts([here[one.uuid] for one in asked], [self.target]) if asked else []
+        said = {one.uuid: one for one in found}
+        return {one.uuid for one in asked if not _says_still(one, said.get(here[one.uuid]))}
+
+    def _is_told(self, there: Fact, here: Fact) -> bool:
+        told = [self.episodes[one] for one in there.episodes if one in self.episodes]
+        return is_repeated(there, here, told, self._attributes(there))
 
     def _ends(self, fact: Fact) -> tuple[str, str]:
         return self.entities[fact.source_uuid], self.entities[fact.target_uuid]
@@ -443,9 +463,6 @@ class Copying:
         """The fact as the target learns it now: how it holds in the world, without the history of the record."""
         told = tuple(self.episodes[one] for one in fact.episodes if one in self.episodes)
         quoted = self.episodes.get(fact.quote_episode_uuid or "")
-        attributes = dict(fact.attributes)
-        if fact.cause_uuid is not None:
-            attributes[BECAUSE_OF] = self.entities.get(fact.cause_uuid) or self.copy_of(fact.cause_uuid)
         return fact.model_copy(
             update={
                 "uuid": uuid,
@@ -456,10 +473,16 @@ class Copying:
                 "expired_at": fact.expired_at and intent.recorded_at,
                 "episodes": told,
                 "quote_episode_uuid": quoted,
-                "attributes": attributes,
+                "attributes": self._attributes(fact),
                 **({} if quoted else dict.fromkeys(("quote", "quote_start", "quote_end"))),
             }
         )
+
+    def _attributes(self, fact: Fact) -> dict[str, object]:
+        if fact.cause_uuid is None:
+            return fact.attributes
+        cause = self.entities.get(fact.cause_uuid) or self.copy_of(fact.cause_uuid)
+        return {**fact.attributes, BECAUSE_OF: cause}
 
     async def _report_conflicts(self, facts: Sequence[Fact]) -> None:
         """Facts of the target that should have ended when these began: nothing is ended on a guess."""
@@ -530,8 +553,8 @@ def _same_type(one: Entity, other: Entity) -> bool:
     return one.label is None or other.label is None or one.label.casefold() == other.label.casefold()
 
 
-def _says(fact: Fact) -> tuple[object, ...]:
-    return (fact.relation, fact.kind, fact.measure, fact.value, fact.unit, fact.valid_at, fact.invalid_at, fact.is_open)
+def _says_still(there: Fact, here: Fact | None) -> bool:
+    return here is not None and stated(there) == stated(here) and same_words(there, here)
 
 
 def _with_episodes(fact: Fact, episodes: tuple[str, ...]) -> FactUpdate:

@@ -267,7 +267,7 @@ class Migrating:
                 if chosen is not None:  # a fact of two chosen entities is on the pages of both
                     seen.update(one.uuid for one in new)
                 await ending.bring(new)
-                await verifying.facts(await copying.copy_facts(new))
+                await verifying.facts(await copying.copy_facts(new), copying.coming)
 
     async def _copy_values(self, copying: Copying, chosen: Sequence[str]) -> None:
         """Statuses, dates and measures come with what they are of: nobody would name their targets, or review them."""

@@ -1,10 +1,11 @@
 """Compares what was copied with what it was copied from, page by page, before a move removes anything."""
 
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import TypeVar
 
 from graphiti_pkm.capabilities.staging.counting import Found
+from graphiti_pkm.capabilities.staging.same_facts import same_words, stated
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.model.records import Entity, Episode, Fact
 from graphiti_pkm.errors import DamagedStore
@@ -61,9 +62,19 @@ class Verifying:
                     self.still_told.add(f"[{other[:_UUID]}] {here[other].name}")
         return found
 
-    async def facts(self, pairs: Sequence[tuple[str, str]]) -> None:
-        """They must state the same. Raises DamagedStore."""
-        await self._must_agree(pairs, self._records.get_facts, _stated)
+    async def facts(self, pairs: Sequence[tuple[str, str]], coming: Collection[str]) -> None:
+        """They must state the same, and those there that have just come in the same words. Raises DamagedStore.
+
+        The sentences of others may have got another name, or lost words, in one of the groups.
+        """
+        for some in self._pages(pairs):
+            there, here = [
+                {one.uuid: one for one in await self._records.get_facts(uuids, [group])}
+                for uuids, group in self._sides(some)
+            ]
+            self._compare(some, *({uuid: stated(one) for uuid, one in side.items()} for side in (there, here)))
+            if not all(same_words(there[one], here[other]) for one, other in some if one in there and one in coming):
+                raise _differs()
 
     async def _must_agree(
         self,
@@ -88,7 +99,7 @@ class Verifying:
     ) -> None:
         said = [there.get(pair[0]) for pair in pairs]
         if said != [here.get(pair[1]) for pair in pairs]:
-            raise DamagedStore("After the copy, the two groups differ; words may have been forgotten in one of them.")
+            raise _differs()
         self._digest.update(repr(said).encode(errors="surrogatepass"))
 
 
@@ -100,5 +111,5 @@ def _of_time(episode: Episode) -> tuple[object, ...]:
     return (episode.source, episode.valid_at, episode.confidential)
 
 
-def _stated(fact: Fact) -> tuple[object, ...]:
-    return (fact.relation, fact.kind, fact.measure, fact.value, fact.unit)
+def _differs() -> DamagedStore:
+    return DamagedStore("After the copy, the two groups differ; words may have been forgotten in one of them.")
