@@ -10,7 +10,12 @@ from tests.storm.dump import differences, dump
 from graphiti_pkm.bootstrap import Memory, open_memory
 from graphiti_pkm.capabilities.curation.requests import ListFlagged
 from graphiti_pkm.capabilities.curation.tools import REVIEWS
-from graphiti_pkm.capabilities.projects.requests import GetProjectMemories, ListProjects, SearchEntriesSemantic
+from graphiti_pkm.capabilities.projects.requests import (
+    CreateProject,
+    GetProjectMemories,
+    ListProjects,
+    SearchEntriesSemantic,
+)
 from graphiti_pkm.capabilities.projects.tools import ENTRY_SEARCH, MEMORIES, PROJECTS
 from graphiti_pkm.capabilities.remember.tools import WRITING
 from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts, SearchNodes
@@ -118,6 +123,35 @@ async def test_what_was_copied_comes_back_to_what_it_was_copied_from(place: Plac
         assert (done.attached, done.attached_known) == (Attached(), there.attached)
         after = [(await memory.context.graph.records.group_sizes(["default"])), await documents.sources(memory, tom)]
         assert after == before
+
+
+async def test_what_both_groups_know_loses_nothing_by_a_move(place: Place) -> None:
+    """A project that only one of them has comes to the other, and facts in other words come beside what is there."""
+    back = ALL.model_copy(update={"source": "work", "target": "default", "moves": True})
+    async with open_memory(place("data")) as memory:
+        await tell(memory, "Anna helps with Momento.", "Anna", "HELPS_WITH", "Momento")
+        migrating = memory.services[MIGRATING]
+        await migrating.migrate(LOCAL, ALL)
+        made = CreateProject(name="Momento", description="Big plan.", metadata={"k": 1}, group_id="work")
+        await memory.services[PROJECTS].create_project(LOCAL, made)
+        for what in ("money", "love"):
+            body = f"Anna helps with Momento, for {what}."
+            fact = {"source": "Anna", "relation": "HELPS_WITH", "target": "Momento", "fact": body}
+            given = {"episode_body": body, "facts": [fact], "group_id": "work"}
+            await memory.services[WRITING].add_memory(LOCAL, AddMemory.model_validate(given))
+        done = await migrating.migrate(LOCAL, back)
+        assert (done.differing, done.kept, done.copied.facts) == ((), 0, 3)  # with the status of the project
+        for is_rebuilt in (False, True):
+            if is_rebuilt:
+                await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
+            found = await memory.services[PROJECTS].list_projects(LOCAL, ListProjects(group_ids=["default", "work"]))
+            assert [(one.name, one.description, one.metadata) for one in found.projects] == [
+                ("Momento", "Big plan.", {"k": 1})
+            ]
+            told = await facts_of(memory, await named(memory, "Anna", "default"))
+            assert len(told) == 3
+            left = await memory.services[COMPARING].stats(LOCAL, "work")
+            assert (left.episodes, left.entities, left.facts) == (0, 0, 0)
 
 
 async def _begin_attached(memory: Memory, root: Path) -> dict[str, str]:

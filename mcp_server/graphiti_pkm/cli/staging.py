@@ -151,8 +151,13 @@ def lines_of(report: MigrationReport) -> list[str]:
         *_listed("redacted", report.redacted, report.redacted_total),
         *_listed("still told", report.still_told, report.still_told_total),
         *_listed("still current", report.still_current, report.still_current_total),
+        *_listed("differs", report.differing, report.differing_total),
         f"  Not copied, and left in {report.source}: {_not_copied(report.not_copied)}.",
-        *([f"  {report.kept} stay in {report.source}, since others there need them."] if report.kept else []),
+        *(
+            [f"  {report.kept} stay in {report.source}, since others there need them or they differ."]
+            if report.kept
+            else []
+        ),
     ]
 
 

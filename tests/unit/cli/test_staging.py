@@ -22,6 +22,8 @@ def test_each_line_of_a_migration_begins_with_what_became_of_it_in_the_target() 
         conflicts=("Ana lives in Rome. / Ana lives in Oslo.",),
         still_current=("Ana leads Heron.",),
         still_current_total=1,
+        differing=("Ana: its summary",),
+        differing_total=1,
         kept=2,
     )
     assert lines_of(report) == [
@@ -30,6 +32,7 @@ def test_each_line_of_a_migration_begins_with_what_became_of_it_in_the_target() 
         "  left: 2 more",
         "  conflict      Ana lives in Rome. / Ana lives in Oslo.",
         "  still current Ana leads Heron.",
+        "  differs       Ana: its summary",
         "  Not copied, and left in a_staging: the history.",
-        "  2 stay in a_staging, since others there need them.",
+        "  2 stay in a_staging, since others there need them or they differ.",
     ]

@@ -5,7 +5,6 @@ from types import MappingProxyType
 from typing import TypeVar
 from uuid import uuid4
 
-from graphiti_pkm.capabilities.curation.ports import GraphCuration
 from graphiti_pkm.capabilities.projects.ports import GraphProjects
 from graphiti_pkm.capabilities.staging.counterparts import Counterparts
 from graphiti_pkm.capabilities.staging.counting import Counts, Found
@@ -17,7 +16,6 @@ from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.identity.relation_kinds import has_single_target
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.names import name_key
-from graphiti_pkm.core.model.projects import ProjectFilter
 from graphiti_pkm.core.model.queries import Window
 from graphiti_pkm.core.model.records import (
     BECAUSE_OF,
@@ -56,7 +54,7 @@ class Copying:
         self,
         context: Context,
         committer: Committer,
-        stored: tuple[GraphCuration, GraphProjects],
+        projects: GraphProjects,
         groups: tuple[str, str],
         caller: Caller,
         *,
@@ -66,7 +64,7 @@ class Copying:
         self._context = context
         self._graph = context.graph
         self._committer = committer
-        self._curation, self._projects = stored
+        self._projects = projects
         self.source, self.target = groups
         self.there = GroupReading(context, self.source)
         self._caller = caller
@@ -181,10 +179,6 @@ class Copying:
         return len(self._corrected)
 
     async def _write_entities(self, new: Sequence[Entity], names: Sequence[Name], copies: Sequence[Copied]) -> None:
-        uuids, groups = [one.uuid for one in new], [self.source]
-        qualities = await self._curation.qualities(uuids, groups)
-        wanted = ProjectFilter(group_ids=(self.source,), now=self._context.now(), uuids=tuple(uuids))
-        rows = (await self._projects.projects(wanted, Window(limit=len(uuids)))).projects if uuids else ()
         intent = await self.intent(copies)
         intent = intent.model_copy(
             update={
@@ -199,17 +193,6 @@ class Copying:
                     for one in new
                 ),
                 "names": tuple(names),
-                "projects": tuple(
-                    row.project.model_copy(
-                        update={
-                            "uuid": self.entities[row.project.uuid],
-                            **self._place(intent),
-                            "pins": tuple(self.entities[pin] for pin in row.project.pins if pin in self.entities),
-                            "created_at": intent.recorded_at,
-                        }
-                    )
-                    for row in rows
-                ),
                 "changes": tuple(
                     FactChange(
                         uuid=str(uuid4()),
@@ -220,12 +203,6 @@ class Copying:
                         caller=self.principal,
                     )
                     for one in copies
-                ),
-                "qualities": tuple(
-                    one.model_copy(
-                        update={"uuid": self.entities[uuid], **self._place(intent), "similar_to": (), "found_with": ()}
-                    )
-                    for uuid, one in qualities.items()
                 ),
             }
         )

@@ -19,6 +19,8 @@ class Forgotten:
         """Facts that may have lost some."""
         self.renamed: set[str] = set()
         """Entities that lost a name."""
+        self.resaid: set[str] = set()
+        """Entities that may have lost words of their summary, or their type."""
         self._deleted: set[str] = set()
 
     def add(self, write: WriteIntent) -> None:
@@ -38,6 +40,7 @@ class Forgotten:
             self.redacted.update(one.uuid for one in forgets.episodes)
             self.reworded.update(one.uuid for one in write.facts)
             self.renamed.update(one.entity_uuid for one in forgets.names)
+            self.resaid.update(one.uuid for one in write.entities)
 
     def has(self, uuid: str) -> bool:
         """Whether a record was, or lost words."""

@@ -9,6 +9,7 @@ from graphiti_pkm.capabilities.curation.ports import GraphCuration
 from graphiti_pkm.capabilities.curation.similar import Similar
 from graphiti_pkm.capabilities.projects.ports import GraphProjects
 from graphiti_pkm.capabilities.staging.attachments import Attachments
+from graphiti_pkm.capabilities.staging.besides import Besides
 from graphiti_pkm.capabilities.staging.checking import PromotionCheck
 from graphiti_pkm.capabilities.staging.copying import Copying
 from graphiti_pkm.capabilities.staging.counting import Counts, attached_in_words
@@ -45,6 +46,9 @@ _NAME = 200
 _MOST_CONCEPTS = 1_000
 MOST_HOPS = 2
 _MENTIONED = 10_000
+
+_Beside = tuple[Attachments, Ending, Besides]
+"""What comes with episodes, entities and facts."""
 
 
 class Migration(Record):
@@ -102,13 +106,14 @@ class Migrating:
             for group in sorted(groups):
                 await locks.enter_async_context(self._committer.writing(group))
             chosen = await self._chosen(groups[0], wanted)
-            copying = Copying(self._context, self._committer, self._stored, groups, caller, writes=wanted.writes)
+            copying = Copying(self._context, self._committer, self._stored[1], groups, caller, writes=wanted.writes)
             verifying = Verifying(self._context, groups, compares=wanted.writes)
             attachments = Attachments(self._context, copying)
-            ending = Ending(self._context, copying)
+            ending, besides = Ending(self._context, copying), Besides(self._context, copying, self._stored)
+            beside = (attachments, ending, besides)
             removed, kept = Counts(), 0
             try:
-                await self._copy(copying, (attachments, ending), verifying, wanted, chosen, caller)
+                await self._copy(copying, beside, verifying, wanted, chosen, caller)
             except PkmError as error:
                 raise type(error)(
                     f"{error.message} Nothing was removed from {wanted.source}; what was copied stays in "
@@ -116,13 +121,13 @@ class Migrating:
                 ) from error
             if wanted.moves and wanted.writes:
                 try:
-                    removed, kept = await self._remove(copying, attachments, wanted, caller)
+                    removed, kept = await self._remove(copying, beside, wanted, caller)
                 except PkmError as error:
                     raise type(error)(
                         f"{error.message} Everything is in {wanted.target}, and {wanted.source} still holds a part of "
                         "it. Repeat the command to go on."
                     ) from error
-        return _report(wanted, copying, (attachments, ending), removed, kept, verifying)
+        return _report(wanted, copying, beside, removed, kept, verifying)
 
     async def promote(self, caller: Caller, request: Promote) -> PromoteResponse:
         """Take some entities over from staging, as the command does. Raises as ``migrate``."""
@@ -237,14 +242,14 @@ class Migrating:
     async def _copy(
         self,
         copying: Copying,
-        beside: tuple[Attachments, Ending],
+        beside: _Beside,
         verifying: Verifying,
         wanted: Migration,
         chosen: Sequence[str] | None,
         caller: Caller,
     ) -> None:
         """Copy, and compare what is there then. Facts are compared page by page: no list of all of them is kept."""
-        attachments, ending = beside
+        attachments, ending, besides = beside
         await copying.begin()
         async for page in self._pages(copying, chosen):
             entities = await copying.remembered(page)
@@ -255,6 +260,7 @@ class Migrating:
         named = list(copying.entities)
         if wanted.has_facts and chosen is not None:
             await self._copy_values(copying, chosen)
+        await besides.bring()  # before the entries of projects
         if wanted.has_episodes:
             await self._copy_episodes(copying, wanted, chosen, named)
         await verifying.entities(list(copying.entities.items()))
@@ -314,10 +320,9 @@ class Migrating:
 
     # Removing
 
-    async def _remove(
-        self, copying: Copying, attachments: Attachments, wanted: Migration, caller: Caller
-    ) -> tuple[Counts, int]:
+    async def _remove(self, copying: Copying, beside: _Beside, wanted: Migration, caller: Caller) -> tuple[Counts, int]:
         """Remove from the source what is in the target and nothing that stays needs; facts, episodes, entities."""
+        attachments, _, besides = beside
         removed, kept = Counts(), 0
         async for page in self._fact_pages(copying, list(copying.entities) if wanted.concepts else None):
             within = [one for one in page if _is_within(one, copying) and one.uuid not in copying.staying]
@@ -337,9 +342,8 @@ class Migrating:
         kept += len(copying.episodes) - removed.episodes
         for some in _parts(list(copying.entities)):
             support = await self._graph.records.entity_support(some)
-            unused = [
-                one for one in some if support.get(one, (0, 0)) == (0, 0) and not await self._has_evidence(copying, one)
-            ]
+            alone = [one for one in some if support.get(one, (0, 0)) == (0, 0) and one not in besides.staying]
+            unused = [one for one in alone if not await self._has_evidence(copying, one)]
             kept += len(some) - len(unused)
             removed.entities += len(unused)
             await self._commit_removal(copying, caller, entities=unused)
@@ -401,12 +405,12 @@ def _parts(uuids: Sequence[str]) -> list[list[str]]:
 def _report(
     wanted: Migration,
     copying: Copying,
-    beside: tuple[Attachments, Ending],
+    beside: _Beside,
     removed: Counts,
     kept: int,
     verifying: Verifying,
 ) -> MigrationReport:
-    attachments, ending = beside
+    attachments, ending, besides = beside
     copied, joined, known = copying.copied.size, copying.joined.size, copying.known.size
     would = "" if wanted.writes else "Nothing was changed. "
     said = f"{would}{size_in_words(copied)} {'copied' if wanted.writes else 'would be copied'} from {wanted.source} to "
@@ -417,7 +421,7 @@ def _report(
         said += f" Removed from {wanted.source}: {size_in_words(removed.size)}."
     elif wanted.moves:
         said += f" With --confirm, they would then be removed from {wanted.source}."
-    said += _not_as_there(wanted, copying, ending, verifying.still_told.total)
+    said += _not_as_there(wanted, copying, (ending, besides), verifying.still_told.total)
     return MigrationReport(
         message=said,
         done=wanted.writes,
@@ -446,6 +450,8 @@ def _report(
         ended=ending.ended,
         still_current=tuple(ending.still_current.lines),
         still_current_total=ending.still_current.total,
+        differing=tuple(besides.differing.lines),
+        differing_total=besides.differing.total,
         kept=kept,
         still_told=tuple(verifying.still_told.lines),
         still_told_total=verifying.still_told.total,
@@ -453,9 +459,14 @@ def _report(
     )
 
 
-def _not_as_there(wanted: Migration, copying: Copying, ending: Ending, still_told: int) -> str:
+def _not_as_there(wanted: Migration, copying: Copying, beside: tuple[Ending, Besides], still_told: int) -> str:
     """What is in the target otherwise than in the source, and on purpose."""
+    ending, besides = beside
     said = ""
+    if count := besides.differing.total:
+        said += f" {counted(count, 'entity')} {'is' if count == 1 else 'are'} described or reviewed otherwise in "
+        said += f"{wanted.target} and {'stays' if count == 1 else 'stay'} so"
+        said += f"; {wanted.source} keeps {'it' if count == 1 else 'them'}." if wanted.moves else "."
     if ending.ended:
         would = "ended" if wanted.writes else "would end"
         said += f" {counted(ending.ended, 'fact')} {would} in {wanted.target}, as in {wanted.source}."

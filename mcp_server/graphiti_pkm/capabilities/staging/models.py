@@ -167,8 +167,13 @@ class MigrationReport(Record):
     """Those that go on in the target, since it states them by itself or somebody changed them there, at most 20;
     ``still_current_total`` counts all."""
     still_current_total: int = 0
+    differing: tuple[str, ...] = ()
+    """Entities whose summary, project or review is another one in the target and stays so, and which of them, at most
+    20; ``differing_total`` counts all. A move leaves them in the source."""
+    differing_total: int = 0
     kept: int = 0
-    """Entities and episodes that a move leaves in the source, because something that stays needs them."""
+    """Entities and episodes that a move leaves in the source, because something that stays needs them or, of entities,
+    since they differ."""
     verified: str | None = None
     """SHA-256 of what was compared in both groups."""
 
