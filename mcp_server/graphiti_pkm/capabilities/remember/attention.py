@@ -276,6 +276,16 @@ class AttentionWriter:
             call=f"{which}: retire_fact {_json(said)}",
         )
 
+    def unknown_outcome(self, plan: Fact) -> Attention:
+        """A plan that the call ends without saying what became of it; or with a restated plan: value kept."""
+        kept, dropped = ({"fact_uuid": plan.uuid, "reason": word} for word in ("kept", "dropped"))
+        return Attention(
+            what="possible_conflict",
+            detail=f"{_cut(plan.text)}: ended; kept or dropped is not said",
+            candidates=[],
+            call=f"If kept: retire_fact {_json(kept)}. If dropped: retire_fact {_json(dropped)}",
+        )
+
     def possible_conflict(
         self, fact: ParsedFact, stored_uuid: str, start: datetime | None, conflicts: Sequence[Fact]
     ) -> Attention:

@@ -6,6 +6,7 @@ from datetime import datetime
 from graphiti_pkm.capabilities.remember.attention import AttentionWriter
 from graphiti_pkm.capabilities.remember.write_plan import WritePlan
 from graphiti_pkm.core.facts import rules
+from graphiti_pkm.core.facts.outcomes import outcome_of_word
 from graphiti_pkm.core.facts.statuses import DONE, DROPPED, class_of_status, is_superseding, status_of_fact
 from graphiti_pkm.core.model.answers import Attention
 from graphiti_pkm.core.model.records import BECAUSE_OF, Fact
@@ -67,7 +68,8 @@ def _done_entities(plan: WritePlan, now: datetime) -> Iterator[tuple[str, Fact]]
     """Entities whose status says now that they are done, each with the fact that says so."""
     for fact in plan.world.created:
         word = status_of_fact(fact)
-        if word is not None and class_of_status(word) == DONE and rules.is_current(fact, now):
+        is_done = word is not None and (class_of_status(word) == DONE or outcome_of_word(word) == "fulfilled")
+        if is_done and rules.is_current(fact, now):
             yield _subject(fact, plan.person_uuid), fact
 
 

@@ -86,5 +86,5 @@ def deadline_of(fact: Fact, zone: tzinfo) -> DatePeriod | None:
 
 
 def without_outcome(attributes: Mapping[str, object]) -> dict[str, object]:
-    """A fact's attributes without what became of a goal."""
+    """A fact's attributes without what became of a goal or plan."""
     return {name: value for name, value in attributes.items() if name != GOAL_OUTCOME}

@@ -30,7 +30,7 @@ from graphiti_pkm.core.model.date_phrases import (
 )
 from graphiti_pkm.core.model.labels import as_label
 from graphiti_pkm.core.model.names import display_name, normalise_name, relation_name
-from graphiti_pkm.core.model.records import CONFIDENTIAL, HAS_GOAL, EpisodeSource, Fact, FactKind
+from graphiti_pkm.core.model.records import CONFIDENTIAL, HAS_GOAL, EpisodeSource, Fact, FactKind, PlanOutcome
 from graphiti_pkm.core.model.request_checks import check_texts
 from graphiti_pkm.core.model.requests import ME, STEERING, AddMemory, EntityInput, FactInput
 from graphiti_pkm.core.model.times import in_zone, parse_instant, parse_time, show_time
@@ -105,6 +105,8 @@ class ParsedFact:
     is_confidential: bool = False
     due: int | None = None
     """Of a goal with a deadline: its first instant in seconds since 1970."""
+    outcome: PlanOutcome | None = None
+    """Of a known plan that is told again: what became of it, if the call says so in place of a value."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
+from typing import get_args
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel
@@ -245,9 +246,9 @@ def shown_ending(fact: Fact, zone: tzinfo) -> str | None:
 
 
 def what_became_of(fact: Fact) -> Outcome | None:
-    """The outcome of an ended plan, or of an ended goal if a note says it."""
+    """The outcome of an ended plan or goal, as a note or a reason says it, else of a plan as it follows from others."""
     said = fact.attributes.get(GOAL_OUTCOME)
-    return "reached" if said == "reached" else "dropped" if said == "dropped" else fact.outcome
+    return next((known for known in get_args(Outcome) if known == said), fact.outcome)
 
 
 def is_past(fact: Fact, at: datetime, zone: tzinfo) -> bool:

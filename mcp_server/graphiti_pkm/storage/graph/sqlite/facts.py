@@ -105,7 +105,7 @@ _BY_STATUS = " ".join(
     for name, outcome in OUTCOMES.items()
 )
 _OUTCOME = f"""CASE WHEN f.kind = 'plan' AND f.expired_at IS NOT NULL THEN (SELECT CASE
-    WHEN r.uuid IS NULL THEN 'dropped'
+    WHEN r.uuid IS NULL THEN NULL
     {_BY_STATUS}
     WHEN r.kind <> 'plan' AND r.source_uuid = f.source_uuid AND r.target_uuid = f.target_uuid
       AND coalesce(r.value, '') = coalesce(f.value, '') THEN 'fulfilled' ELSE 'replaced' END
