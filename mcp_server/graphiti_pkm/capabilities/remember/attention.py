@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 
 from graphiti_pkm.core.facts import rules
+from graphiti_pkm.core.facts.goals import deadline_of
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact, noun_of
 from graphiti_pkm.core.facts.replaced import UnresolvedReplacement
 from graphiti_pkm.core.identity.known_names import KnownNames
@@ -274,6 +275,21 @@ class AttentionWriter:
             detail=f"{_cut(done.text)}: planned; the plan was left open{more}",
             candidates=[self.line(fact) for fact in plans.facts],
             call=f"{which}: retire_fact {_json(said)}",
+        )
+
+    def taken_up(self, status: Fact, goal: Fact, since: datetime) -> Attention:
+        """A goal that has ended, though by its status what is wanted goes on; a deadline that is over is left out."""
+        deadline = deadline_of(goal, self._zone)
+        is_over = deadline is not None and deadline.end <= since
+        said = {} if is_over else {"value": goal.value, "unit": goal.unit, "fact": goal.text}
+        again = {"source": goal.source_name, "relation": goal.relation, "target": goal.target_name}
+        again |= {name: text for name, text in said.items() if text is not None}
+        fact = {**again, "valid_at": self._date(since, status.attributes.get(START_WORDS))}
+        return Attention(
+            what="possible_conflict",
+            detail=f"{_cut(status.text)}: a goal for it has ended and was left so",
+            candidates=[self.line(goal)],
+            call=f"If it is a goal again: {self._add(status, facts=[fact])}",
         )
 
     def unknown_outcome(self, plan: Fact) -> Attention:
