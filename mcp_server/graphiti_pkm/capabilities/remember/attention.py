@@ -417,7 +417,16 @@ class AttentionWriter:
         )
 
     def known_later(self, fact: ParsedFact, held: Sequence[Fact]) -> Attention:
-        """An end before the time at which the facts it may close were known to hold."""
+        """An end before the time at which the facts it may close were known to hold, or one that fits several plans."""
+        if fact.kind == "plan":
+            end = [] if fact.invalid_at is None else [self._sent("invalid_at", fact.invalid_at, fact.end_words)]
+            said = {"fact_uuid": held[0].uuid, "reason": fact.outcome or _cut(fact.text), **dict(end)}
+            return Attention(
+                what="possible_conflict",
+                detail=f"facts[{fact.number}] may end several plans; none was ended",
+                candidates=[self.line(old) for old in held[:_MOST_CANDIDATES]],
+                call=f"If {held[0].uuid[:SHOWN_UUID]} is meant (else put in another uuid): retire_fact {_json(said)}",
+            )
         suggested = {**_triple(fact), "fact": held[0].text, "replaces": held[0].uuid, "change": "corrected"}
         if fact.invalid_at is not None:
             suggested |= [self._sent("invalid_at", fact.invalid_at, fact.end_words)]

@@ -159,6 +159,18 @@ async def test_of_two_promises_to_one_person_the_sentence_tells_which_was_kept(w
     ]
 
 
+async def test_of_several_plans_that_may_be_meant_the_call_ends_the_chosen_one(world: WritingWorld) -> None:
+    later = {**PROMISE, "fact": "I promised Eva a cake", "valid_at": "2026-02-02"}
+    told = await world.tell("A visit and a cake.", ON_A_DAY, later, reference_time="2026-01-01")
+    answer = await world.tell("Kept.", {**PROMISE, "value": "kept"}, reference_time="2026-02-03")
+    world.clock.advance(seconds=1)
+    assert await world.settle(the(answer, "possible_conflict"), chosen=told.facts[1].uuid) == (1, set())
+    assert plans(world) == [
+        ("I promised Eva to visit her", "open", None),
+        ("I promised Eva a cake", "2026-02-03", "fulfilled"),
+    ]
+
+
 async def test_a_trip_that_took_place_keeps_its_last_day(world: WritingWorld) -> None:
     trip = {"source": "me", "relation": "TRAVELS_TO", "target": "Bergen", "kind": "plan"}
     dates = {"valid_at": "2026-05-02", "invalid_at": "2026-05-05"}
