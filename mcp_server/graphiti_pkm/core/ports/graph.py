@@ -277,11 +277,11 @@ class GraphSearch(Protocol):
         ...
 
     async def search_facts(self, terms: Sequence[str], wanted: FactFilter, limit: int) -> dict[str, float]:
-        """Full-text hits in relation names and fact texts, filtered in the query."""
+        """Full-text hits in relation names, texts and quotes of facts, filtered in the query."""
         ...
 
     async def fact_texts(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, str]:
-        """Sentence, relation and both names of each fact, as one text; those of other groups are left out."""
+        """Sentence, relation, both names and quote of each fact, as one text; those of other groups are left out."""
         ...
 
     async def search_episodes(self, terms: Sequence[str], wanted: EpisodeFilter, limit: int) -> dict[str, float]:

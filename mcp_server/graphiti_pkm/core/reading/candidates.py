@@ -178,7 +178,7 @@ class Candidates:
         return records, {item.uuid: (item.name, *aliases.get(item.uuid, ())) for item in records}
 
     async def facts(self, query: Query, wanted: FactFilter, parts: Sequence[FactFilter] = ()) -> Scores:
-        """Facts by their sentence, relation and both entity names; the best of each of the ``parts`` are among them."""
+        """Facts by sentence, relation, both names and quote; the best of each of the ``parts`` are among them."""
         asked = [*((part, _OF_A_PART) for part in parts), (wanted, POOL)]
         counts, found = await asyncio.gather(
             self._worded_facts(query, asked, wanted.group_ids),

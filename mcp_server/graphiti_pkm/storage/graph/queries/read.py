@@ -120,7 +120,8 @@ def fact_texts(uuids_: Sequence[str], group_ids: Sequence[str]) -> Query:
         "fact texts",
         f"""UNWIND $uuids AS u MATCH (s)-[e:RELATES_TO {{uuid: u}}]->(o) WHERE {_IN_GROUPS}
         RETURN e.uuid AS uuid, coalesce(e.fact, '') + ' ' + replace(coalesce(e.name, ''), '_', ' ')
-          + ' ' + coalesce(s.name, '') + ' ' + coalesce(o.name, '') AS text""",
+          + ' ' + coalesce(s.name, '') + ' ' + coalesce(o.name, '')
+          + CASE WHEN e.quote <> e.fact THEN ' ' + e.quote ELSE '' END AS text""",
         {"uuids": uuids_, "groups": group_ids},
     )
 

@@ -464,9 +464,10 @@ def by_uuids(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[s
 
 
 def texts(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, str]:
-    """Sentence, relation and both names of each of these."""
+    """Sentence, relation, both names and quote of each of these."""
     found = db.execute(
         f"""SELECT f.uuid, f.text || ' ' || replace(f.relation, '_', ' ') || ' ' || s.name || ' ' || o.name
+          || CASE WHEN f.quote <> f.text THEN ' ' || f.quote ELSE '' END
         FROM json_each(?) u JOIN fact f ON f.uuid = u.value {ENDS}
         WHERE f.group_id IN (SELECT value FROM json_each(?))""",
         (as_list(uuids), as_list(group_ids)),
