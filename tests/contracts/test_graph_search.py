@@ -7,7 +7,7 @@ import pytest
 from tests.builders import RECORDED, a_fact, a_mention, a_name, a_write, an_entity, an_episode, an_update, at
 
 from graphiti_pkm.core.model.names import beginning_term, search_terms
-from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter
+from graphiti_pkm.core.model.queries import COMPARED_QUOTE, EntityFilter, EpisodeFilter, FactFilter
 from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.core.ports.graph import Graph
 
@@ -190,6 +190,11 @@ async def test_facts_are_found_by_the_words_that_they_quote(graph: Graph) -> Non
     assert await found("instalments") == await found("pays") == [late.uuid]
     await graph.writer.apply(a_write(kept.model_copy(update={"quote": None, "episodes": ("e2",)})), {})
     assert await found("audited") == []
+    long = a_fact(firm, cloud, text="Kestrel signs", quote=f"{'clause ' * (COMPARED_QUOTE // 7)}, and arbitration")
+    await graph.writer.apply(a_write(long), {})
+    assert await found("arbitration") == [long.uuid]
+    assert len(await texts(long)) < 100 + COMPARED_QUOTE
+    assert "arbitration" not in await texts(long)
     assert "audited" not in await texts(kept)
 
 

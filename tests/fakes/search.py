@@ -13,7 +13,7 @@ from tests.fakes.tables import Tables
 from graphiti_pkm.core.facts.observations import TYPE
 from graphiti_pkm.core.model.name_forms import identifier_words
 from graphiti_pkm.core.model.names import fold, joined_words, name_beginnings, word_parts
-from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
+from graphiti_pkm.core.model.queries import COMPARED_QUOTE, EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
 from graphiti_pkm.core.model.records import Entity, Episode, Vector
 from graphiti_pkm.core.model.stems import EpisodeWords, counted, stem, text_stems
 from graphiti_pkm.core.model.times import iso
@@ -73,7 +73,7 @@ class FakeSearch(FakePart):
         db = await self._db()
         found = [db.named(db.facts[uuid]) for uuid in uuids if uuid in db.facts]
         return {
-            one.uuid: " ".join((*said, *([one.quote] if one.quote and one.quote != one.text else ())))
+            one.uuid: " ".join((*said, *([one.quote[:COMPARED_QUOTE]] if one.quote and one.quote != one.text else ())))
             for one in found
             for said in [(one.text, one.relation.replace("_", " "), one.source_name, one.target_name)]
             if one.group_id in group_ids

@@ -11,6 +11,8 @@ from graphiti_pkm.core.model.date_phrases import DatePeriod, told_around
 from graphiti_pkm.core.model.records import EntryType, Episode, Fact, FactKind, Name, Record
 from graphiti_pkm.core.model.times import check_period
 
+COMPARED_QUOTE = 1_000
+"""Characters of a quote whose words count for the score of its fact; all words of a quote find the fact."""
 NewestOf = Literal["current", "ended", "reading", "planned"]
 """Which facts of an entity: states that hold or have ended, its readings, or open plans."""
 

@@ -281,7 +281,10 @@ class GraphSearch(Protocol):
         ...
 
     async def fact_texts(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, str]:
-        """Sentence, relation, both names and quote of each fact, as one text; those of other groups are left out."""
+        """Sentence, relation, both names and quote of each fact, as one text; those of other groups are left out.
+
+        Of a quote the first ``COMPARED_QUOTE`` characters, and none that is its sentence.
+        """
         ...
 
     async def search_episodes(self, terms: Sequence[str], wanted: EpisodeFilter, limit: int) -> dict[str, float]:

@@ -12,6 +12,7 @@ from graphiti_pkm.capabilities.search.requests import SearchMemoryFacts
 from graphiti_pkm.core.model.answers import FactView
 from graphiti_pkm.core.model.records import Fact, FactChange
 from graphiti_pkm.core.reading import paging
+from graphiti_pkm.core.reading.views import item_sizes
 
 BEGAN, LEFT, RECORDED = at(2025, 3), at(2026, 1, 12), at(2026, 2)
 OLD, NEW = "Kestrel hosts at Hetzner", "Kestrel hosts on AWS"
@@ -90,6 +91,21 @@ async def test_what_stands_on_the_page_is_not_said_again(moves: Moves, query: st
         assert set(answer) == {OLD, NEW}
         assert answer[OLD].replaced_by == moves.second.uuid
         assert (answer[OLD].replacement, answer[OLD].replacement_quote) == (None, None)
+
+
+async def test_what_stands_later_on_the_page_is_not_said_either(moves: Moves) -> None:
+    await moves.begin(moves.second.model_copy(update={"valid_at": at(2024, 1), "invalid_at": LEFT, "expired_at": LEFT}))
+    for answer in (await moves.facts(edge_types=["USES"]), await moves.around(moves.firm.uuid)):
+        assert list(answer) == [OLD, NEW]
+        assert answer[OLD].replacement is None
+
+
+async def test_what_is_not_said_takes_no_room(moves: Moves, monkeypatch: pytest.MonkeyPatch) -> None:
+    await moves.begin()
+    found = await moves.facts("hosts AWS")
+    assert list(found) == [NEW, OLD]
+    monkeypatch.setattr(paging, "DEFAULT_CHARS", paging._RESERVE + sum(item_sizes(found.values(), ["t1"])))
+    assert list(await moves.facts("hosts AWS")) == [NEW, OLD]
 
 
 async def test_what_was_cut_from_the_page_is_said(moves: Moves, monkeypatch: pytest.MonkeyPatch) -> None:

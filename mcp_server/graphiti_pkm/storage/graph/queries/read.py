@@ -5,7 +5,7 @@ from typing import get_args
 
 from graphiti_pkm.core.model.choices import Direction
 from graphiti_pkm.core.model.date_phrases import START_WORDS
-from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
+from graphiti_pkm.core.model.queries import COMPARED_QUOTE, EntityFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import CONFIDENTIAL, FactKind
 from graphiti_pkm.storage.graph.queries.facts import DUE_AT, OF_OWN_MEASURES, Matched, facts_matched, known_from, starts
 from graphiti_pkm.storage.graph.queries.parts import (
@@ -121,8 +121,8 @@ def fact_texts(uuids_: Sequence[str], group_ids: Sequence[str]) -> Query:
         f"""UNWIND $uuids AS u MATCH (s)-[e:RELATES_TO {{uuid: u}}]->(o) WHERE {_IN_GROUPS}
         RETURN e.uuid AS uuid, coalesce(e.fact, '') + ' ' + replace(coalesce(e.name, ''), '_', ' ')
           + ' ' + coalesce(s.name, '') + ' ' + coalesce(o.name, '')
-          + CASE WHEN e.quote <> e.fact THEN ' ' + e.quote ELSE '' END AS text""",
-        {"uuids": uuids_, "groups": group_ids},
+          + CASE WHEN e.quote <> e.fact THEN ' ' + left(e.quote, $most) ELSE '' END AS text""",
+        {"uuids": uuids_, "groups": group_ids, "most": COMPARED_QUOTE},
     )
 
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from graphiti_pkm.core.facts.observations import OBSERVATION
 from graphiti_pkm.core.facts.statuses import OUTCOMES, keys_of_class
 from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS
-from graphiti_pkm.core.model.queries import FactFilter, FactPage, KindCount, NeighbourCount, Window
+from graphiti_pkm.core.model.queries import COMPARED_QUOTE, FactFilter, FactPage, KindCount, NeighbourCount, Window
 from graphiti_pkm.core.model.records import BECAUSE_OF, CONFIDENTIAL, DUE, HAS_GOAL, Fact
 from graphiti_pkm.storage.graph.ordering import in_order
 from graphiti_pkm.storage.graph.sqlite import values
@@ -467,7 +467,7 @@ def texts(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[str]
     """Sentence, relation, both names and quote of each of these."""
     found = db.execute(
         f"""SELECT f.uuid, f.text || ' ' || replace(f.relation, '_', ' ') || ' ' || s.name || ' ' || o.name
-          || CASE WHEN f.quote <> f.text THEN ' ' || f.quote ELSE '' END
+          || CASE WHEN f.quote <> f.text THEN ' ' || substr(f.quote, 1, {COMPARED_QUOTE}) ELSE '' END
         FROM json_each(?) u JOIN fact f ON f.uuid = u.value {ENDS}
         WHERE f.group_id IN (SELECT value FROM json_each(?))""",
         (as_list(uuids), as_list(group_ids)),
