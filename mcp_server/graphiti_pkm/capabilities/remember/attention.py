@@ -342,7 +342,9 @@ class AttentionWriter:
             call = self._settling(fact, found, start, stored_uuid)
         else:
             call = f"If it was recorded: {self._search(fact.text)}, then send the fact again "
-            call += "with that uuid in replaces."
+            call += (
+                "with that uuid in replaces. If it was never recorded: send it as a fact of its own, with invalid_at."
+            )
         if fact.is_correction and candidates:
             reason += f"; sent was: {_cut(fact.text)}"
         return Attention(

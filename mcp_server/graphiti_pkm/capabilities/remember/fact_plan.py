@@ -98,8 +98,7 @@ class FactPlanner:
     def plan(self, parsed: ParsedFact) -> None:
         """Add the next fact."""
         source = self._resolution.resolve(parsed.source).entity
-        sent_measure = parsed.measure
-        parsed = self._readings.in_series(parsed, source.uuid)
+        sent_measure, parsed = parsed.measure, self._readings.in_series(parsed, source.uuid)
         target = self._resolution.resolve(
             parsed.target,
             is_derived=not parsed.has_target,
@@ -198,8 +197,9 @@ class FactPlanner:
         others = self._world.facts_at(source_uuid, target_uuid if has_exclusive_target(parsed.relation) else None)
         turned = self._relations.inverse(parsed.relation) if parsed.has_target and parsed.kind == "state" else ()
         inverse = [fact for one in turned for fact in self._world.into(source_uuid, one, not_from=target_uuid)]
-        ends, around = Ends(source_uuid, target_uuid), ReplacementPool(pools, rivals, by_uuid, others, placed, inverse)
-        known, at = self._resolution.known, self._at
+        said = [fact for text in parsed.replaces for fact in self._world.saying(text)]
+        around = ReplacementPool(pools, rivals, by_uuid, others, placed, inverse, said)
+        ends, known, at = Ends(source_uuid, target_uuid), self._resolution.known, self._at
         return find_replaced(parsed, ends, around, known, self._is_said, at.reference_time, at.now, at.zone)
 
     def _is_placed(self, rival: Fact) -> bool:
