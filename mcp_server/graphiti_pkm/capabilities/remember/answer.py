@@ -28,10 +28,7 @@ _HOW_TO_ADD = (
     "(name, type) and facts (source, relation, target, fact; me for the user), so that it is found by "
     "person, project and date."
 )
-_NOTHING_KNOWN = (
-    "The text names no entity that is already known. If one is known under another name, search_nodes finds it; use "
-    "that name from now on."
-)
+_NOTHING_KNOWN = "Nothing in it was known before: right if you searched for it. Else search_nodes may find its names."
 
 
 @dataclass(frozen=True)

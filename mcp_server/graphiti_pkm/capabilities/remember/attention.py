@@ -82,7 +82,7 @@ class AttentionWriter:
             what="undeclared_endpoint",
             detail=f"new, without a type{more}",
             candidates=shown,
-            call="To type: name and type in entities of the next note",
+            call="Optional: its type, in entities of the next note",
         )
 
     def alias_taken(
@@ -309,7 +309,7 @@ class AttentionWriter:
         old = conflicts[0]
         ending = None if start is None else self._ending(fact, old, start, stored_uuid)
         if ending is None and start is not None:
-            again = {**_triple(fact), "fact": fact.text, "replaces": old.uuid, "valid_at": self._instant(start)}
+            again = {**_triple(fact), "fact": fact.text, "replaces": [old.uuid], "valid_at": self._instant(start)}
             ending = self._add(fact, facts=[again])
         # Given with its end only: repeated as a replacement, it would begin now and not end.
         ending = ending or f"retire_fact {_json({'fact_uuid': old.uuid, 'reason': _cut(fact.text)})}"
@@ -363,7 +363,7 @@ class AttentionWriter:
         takes_a_date = fact.valid_at is None or (
             fact.invalid_at is None and any(one.invalid_at is not None for one in found.candidates)
         )
-        wrong = [old, stored_uuid] if is_correction and takes_a_date else old
+        wrong = [old, stored_uuid] if is_correction and takes_a_date else [old]
         suggested = {**_triple(fact), "fact": fact.text, "replaces": wrong}
         if is_correction:
             suggested["change"] = "corrected"
@@ -407,7 +407,7 @@ class AttentionWriter:
 
     def empty_ending(self, fact: ParsedFact, old: Fact, at: datetime, *, is_ended: bool) -> Attention:
         """A replaced fact would end at or before its own start."""
-        suggested = {**_triple(fact), "fact": fact.text, "replaces": old.uuid, "change": "corrected"}
+        suggested = {**_triple(fact), "fact": fact.text, "replaces": [old.uuid], "change": "corrected"}
         outcome = (
             "ended at its own start, so it never held" if is_ended else "not ended, because it holds from later on"
         )
@@ -429,7 +429,7 @@ class AttentionWriter:
                 candidates=[self.line(old) for old in held[:_MOST_CANDIDATES]],
                 call=f"If {held[0].uuid[:SHOWN_UUID]} is meant (else put in another uuid): retire_fact {_json(said)}",
             )
-        suggested = {**_triple(fact), "fact": held[0].text, "replaces": held[0].uuid, "change": "corrected"}
+        suggested = {**_triple(fact), "fact": held[0].text, "replaces": [held[0].uuid], "change": "corrected"}
         if fact.invalid_at is not None:
             suggested |= [self._sent("invalid_at", fact.invalid_at, fact.end_words)]
         return Attention(
@@ -453,7 +453,7 @@ class AttentionWriter:
 
     def start_kept(self, fact: ParsedFact, known: Fact) -> Attention:
         """A start other than the known one, or later than a time at which the fact was known to hold."""
-        suggested = {**_triple(fact), "fact": known.text, "replaces": known.uuid}
+        suggested = {**_triple(fact), "fact": known.text, "replaces": [known.uuid]}
         is_moved = fact.kind == "plan"
         if not is_moved:
             suggested["change"] = "corrected"
@@ -469,7 +469,7 @@ class AttentionWriter:
     def planned_later(self, fact: ParsedFact, plans: Sequence[Fact]) -> Attention:
         """Plans for a time much later than the event."""
         suggested = {**_triple(fact), "kind": "state", "fact": fact.text}
-        suggested["replaces"] = plans[0].uuid if len(plans) == 1 else [plan.uuid for plan in plans]
+        suggested["replaces"] = [plan.uuid for plan in plans]
         if fact.kind == "event":
             suggested["kind"] = "event"
         if fact.valid_at is not None:
@@ -504,7 +504,7 @@ class AttentionWriter:
         if fact.kind != "state":
             said["kind"] = fact.kind
         start = self._dates(new).get("valid_at")
-        return {**said, "fact": fact.text, "valid_at": start, "replaces": fact.uuid, "change": "corrected"}
+        return {**said, "fact": fact.text, "valid_at": start, "replaces": [fact.uuid], "change": "corrected"}
 
     def proposed_ending(self, fact: Fact, old: Fact) -> Attention:
         """An ending that the caller did not name and the rules do not trust."""
