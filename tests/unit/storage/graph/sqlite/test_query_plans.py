@@ -112,6 +112,9 @@ QUESTIONS: dict[str, Callable[[SqliteGraph, str, str, str], Any]] = {
     "episode entities": lambda g, _, episode, __: g.episodes.episode_entities([episode], [GROUP], PAGE),
     "passages": lambda g, _, episode, __: g.episodes.passages(episode, without_vector=True, limit=5),
     "changes of a period": lambda g, _, __, ___: g.part(CHANGE_LISTS).changes(CHANGES, PAGE),
+    "changes told since": lambda g, _, __, ___: g.part(CHANGE_LISTS).changes(
+        CHANGES.model_copy(update={"told_since": at(2020), "told_until": NOW}), PAGE
+    ),
     "shortest paths": lambda g, entity, _, __: g.part(WALKS_PART).shortest_paths(entity, "none", FACTS, 3, 2),
     "neighbourhood": lambda g, entity, _, __: g.part(WALKS_PART).neighbourhood([entity], FACTS, 2, 5, 5),
     "changes of a fact": lambda g, _, __, fact: g.changes.fact_changes([fact], [GROUP], 5),
