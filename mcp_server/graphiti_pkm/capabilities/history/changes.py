@@ -52,7 +52,8 @@ class Changes(Reader):
     async def what_changed(self, caller: Caller, request: WhatChanged) -> ChangesResponse:
         """Changes recorded in ``[since, until)``, newest first, each with the words that caused it.
 
-        With ``told_since``, those told in ``[told_since, until)``, newest told first, and recorded at ``since`` or later.
+        With ``told_since``, those told in ``[told_since, until)``, newest told first, and recorded at ``since`` or
+        later.
 
         With ``entity_uuid``, those of its facts, in its own group unless ``group_ids`` is given.
         """

@@ -17,8 +17,8 @@ class ChangeFilter(Record):
     until: datetime | None = None
     """Before."""
     told_since: datetime | None = None
-    """Only what was told at this instant or later: by the episode that caused it, else by the first one of the fact that
-    takes the place of what was retired; without an episode, what was recorded then. The newest told come first."""
+    """Only what was told at this instant or later: by the episode that caused it, else by the first one of the fact
+    that took the place of what was retired; without an episode, what was recorded then. The newest told come first."""
     told_until: datetime | None = None
     """Only what was told before this instant, likewise."""
     entity_uuid: str | None = None

@@ -120,6 +120,7 @@ class GraphFacts(Protocol):
     async def connections(self, entity_uuid: str, wanted: FactFilter, window: Window) -> FactPage:
         """Facts of an entity, in either direction: current first, then newest valid_at, created_at, then uuid.
 
+        Current at ``as_of``, else ``known_at``, else ``now``: what only possibly held at ``as_of`` comes after.
         ``window.newest`` False: oldest first, by valid_at (unknown start: reference_time), created_at, then uuid.
         """
         ...

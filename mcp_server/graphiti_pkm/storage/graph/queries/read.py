@@ -473,7 +473,7 @@ def _fact_page(
 
     ``in_one``: each row has the total too, so that the facts of an entity are looked at once; of present facts only.
     """
-    current = "1" if wanted.only_current else matched.is_current
+    current = "1" if wanted.only_current and wanted.as_of is None else matched.is_current
     oldest = DUE_AT if wanted.asks_open else f"coalesce({known_from(matched.columns)}, $dawn)"
     since = starts(matched.columns) if window.newest else oldest
     keys, order = ("cur, va, ca, id", "cur DESC, va DESC, ca DESC, id") if window.newest else ("va, ca, id",) * 2

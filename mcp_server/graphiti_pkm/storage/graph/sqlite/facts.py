@@ -138,12 +138,9 @@ class Condition:
     join: str
     where: str
     held: _Values
+    is_current: str
+    """SQL that is 1 if the fact is current at ``as_of``, else ``known_at``, else ``now``; 0 if not."""
     values: dict[str, object] = field(default_factory=dict)
-
-    @property
-    def is_current(self) -> str:
-        """SQL that is 1 if the fact is current at ``now`` or at ``known_at``, else 0."""
-        return IS_CURRENT if self.held == _PRESENT else _WAS_CURRENT
 
     @property
     def columns(self) -> str:
@@ -164,7 +161,10 @@ def condition(wanted: FactFilter) -> Condition:
         join = _FIRST_CHANGE_SAID if wanted.by_reference_time else _FIRST_CHANGE
     parts, parameters = _recorded(wanted)
     more, others = _values_of(wanted, held)
-    return Condition(join, " AND ".join([*parts, *more]), held, {**parameters, **others})
+    current = IS_CURRENT if held == _PRESENT else _WAS_CURRENT
+    if wanted.as_of is not None:
+        current = f"({_status(wanted, held)} = 'current')"
+    return Condition(join, " AND ".join([*parts, *more]), held, current, {**parameters, **others})
 
 
 def _recorded(wanted: FactFilter) -> tuple[list[str], dict[str, object]]:
@@ -357,9 +357,10 @@ def _page(
     if window.newest:
         first = 1 if window.after is None else int(window.after[0])
         after = window.after[1:] if window.after else None
+        all_first = wanted.only_current and wanted.as_of is None
         for current in (1, 0)[1 - first :]:
-            if len(found) < window.limit and not (current == 0 and wanted.only_current):
-                only = asked.where if wanted.only_current else f"{asked.where} AND {asked.is_current} = {current}"
+            if len(found) < window.limit and not (current == 0 and all_first):
+                only = asked.where if all_first else f"{asked.where} AND {asked.is_current} = {current}"
                 keys = (asked.starts, "DESC")
                 at = after if current == first else None
                 found += _walk(

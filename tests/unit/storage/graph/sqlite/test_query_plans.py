@@ -85,6 +85,9 @@ QUESTIONS: dict[str, Callable[[SqliteGraph, str, str, str], Any]] = {
     "connections as known": lambda g, entity, _, __: g.facts.connections(
         entity, FACTS.model_copy(update={"known_at": at(2026, 2)}), PAGE
     ),
+    "connections that held": lambda g, entity, _, __: g.facts.connections(
+        entity, FACTS.model_copy(update={"as_of": at(2026, 2), "with_due_plans": True}), PAGE
+    ),
     "facts of the group": lambda g, _, __, ___: g.facts.group_facts(FACTS, PAGE),
     "facts that follow from another": lambda g, entity, _, fact: g.facts.group_facts(
         FACTS.model_copy(update={"because_of": (entity, fact), "only_current": True}), PAGE
