@@ -12,7 +12,7 @@ class GraphChangeLists(Protocol):
     """Bounded lists of what became of facts, with the words around each."""
 
     async def changes(self, wanted: ChangeFilter, window: Window) -> ChangePage:
-        """Changes of facts, newest recorded, with ``told_since`` newest told, first; of one instant, events before additions, then by uuid.
+        """Changes of facts, newest recorded first; of one instant, events before additions, then by uuid.
 
         With ``told_since``, the newest told first, likewise.
 
