@@ -494,6 +494,8 @@ class WriteKind(StrEnum):
 
 ADDING = frozenset({WriteKind.ADD_MEMORY, WriteKind.INGEST, WriteKind.MIGRATE})
 """Kinds of writes whose episodes have receipts in the journal."""
+FORGETTING = frozenset({WriteKind.FORGET, WriteKind.DELETE_EPISODE})
+"""Kinds of writes whose records no way back brings again."""
 
 
 class RestoreStep(Record):
