@@ -362,6 +362,68 @@ async def test_told_since_is_by_the_date_of_the_note_and_without_one_by_the_reco
     assert [one.kind for one in ends.changes] == ["retired", "added", "retired", "added"]
 
 
+async def test_an_end_by_hand_is_of_the_note_that_told_what_took_its_place(graph: Graph) -> None:
+    """What is shown as ``told_at`` is what both bounds compare."""
+    sarah, elsewhere = an_entity("Sarah"), an_entity("Tom", group_id=OTHER_GROUP)
+    first, later = an_episode(valid_at=at(2025, 5)), an_episode(valid_at=at(2025, 8))
+    foreign = an_episode(valid_at=at(2025, 5), group_id=OTHER_GROUP)
+    by = a_fact(sarah, sarah, created_at=at(2019), episodes=(first.uuid, later.uuid))
+    untold = a_fact(sarah, sarah, created_at=at(2019), episodes=())
+    other = a_fact(elsewhere, elsewhere, created_at=at(2019), episodes=(foreign.uuid,), group_id=OTHER_GROUP)
+    ended = a_fact(sarah, sarah, created_at=at(2019))
+    gone = a_fact(sarah, sarah, created_at=at(2019))
+    by_hand = [
+        a_change(fact, later, episode_uuid=None, kind=kind, replaced_by=cause, recorded_at=at(2026, 2, day))
+        for day, (fact, kind, cause) in enumerate(
+            [
+                (ended, "retired", by.uuid),
+                (ended, "restored", by.uuid),
+                (ended, "retired", untold.uuid),
+                (ended, "retired", other.uuid),
+                (ended, "retired", None),
+                (gone, "retired", by.uuid),
+            ],
+            1,
+        )
+    ]
+    of_a_note = a_change(ended, later, replaced_by=by.uuid, recorded_at=at(2026, 2, 7))
+    await graph.writer.apply(a_write(elsewhere, foreign, other, group_id=OTHER_GROUP), {})
+    await graph.writer.apply(a_write(sarah, first, later, by, untold, ended, gone, *by_hand, of_a_note), {})
+    await graph.writer.apply(a_write(deletions={"facts": (gone.uuid,)}), {})
+
+    async def days(**fields: Any) -> list[int]:
+        page = await graph.part(CHANGE_LISTS).changes(wanted(**fields), PAGE)
+        assert page.total == len(page.changes)
+        return [change.recorded_at.day for change in page.changes]
+
+    assert await days(told_since=at(2025, 5), told_until=at(2025, 5, 2)) == [1]
+    assert await days(told_since=at(2025, 5), told_until=at(2025, 9)) == [7, 1]
+    assert await days(told_since=at(2025, 5, 2)) == [6, 5, 4, 3, 2, 7]
+    assert await days(told_since=at(2025, 5, 2), entity_uuid=sarah.uuid) == [6, 5, 4, 3, 2, 7]
+    assert await days(told_since=at(2026, 2, 3), told_until=at(2026, 2, 5)) == [4, 3]
+
+
+async def test_with_told_since_pages_come_by_the_date_of_the_note(graph: Graph) -> None:
+    sarah = an_entity("Sarah")
+    notes = [an_episode(valid_at=at(2025, month)) for month in (3, 1, 2)]
+    facts = [
+        a_fact(sarah, sarah, created_at=at(2026, month), episodes=(note.uuid,)) for month, note in enumerate(notes, 1)
+    ]
+    ends = [a_change(fact, notes[0], recorded_at=at(2021, month)) for month, fact in enumerate(facts, 1)]
+    await graph.writer.apply(a_write(sarah, *notes, *facts, *ends), {})
+    ended = [("retired", uuid) for _, uuid in sorted((one.uuid, one.fact_uuid) for one in ends)]
+    expected = [*ended, *(("added", facts[place].uuid) for place in (0, 2, 1))]
+    asked = wanted(since=at(1), told_since=at(2025))
+    for limit in (1, 2, 4, 100):
+        met: list[tuple[str, str]] = []
+        page = await graph.part(CHANGE_LISTS).changes(asked, Window(limit=limit))
+        while page.changes:
+            assert page.total == len(expected)
+            met += told(page)
+            page = await graph.part(CHANGE_LISTS).changes(asked, Window(limit=limit, after=page.keys[-1]))
+        assert met == expected
+
+
 async def test_changes_between_instants_of_each_group(graph: Graph) -> None:
     sarah, tom, note = an_entity("Sarah"), an_entity("Tom"), an_episode()
     other, elsewhere = an_entity("Sarah", group_id=OTHER_GROUP), an_entity("Tom", group_id=OTHER_GROUP)

@@ -220,6 +220,35 @@ async def test_the_hub_shows_only_the_facts_of_the_groups_asked(
     assert {fact.group_id for fact in page.facts} <= set(groups)
 
 
+@pytest.mark.parametrize("limit", [1, 2, 3, 20])
+async def test_of_an_instant_what_is_known_to_have_held_comes_before_what_may_have(graph: Graph, limit: int) -> None:
+    """Whether it holds today or has ended since."""
+    pair, day = Pair(graph), at(2025, 5)
+    over = {"invalid_at": at(2026, 1), "expired_at": at(2026, 1)}
+    await pair.put(
+        maybe_holds_now={"valid_at": None, "reference_time": at(2025, 8), "created_at": at(2026, 3)},
+        maybe_ended_since={"valid_at": None, "reference_time": at(2025, 8), "created_at": at(2026, 2), **over},
+        was_told_before={"valid_at": None, "reference_time": at(2025, 3), "created_at": at(2026, 1), **over},
+        was_known={"valid_at": at(2025, 2), "reference_time": at(2025, 8), **over},
+        was_known_and_is={"valid_at": at(2025, 1), "reference_time": at(2025, 8)},
+        was_planned={"kind": "plan", "valid_at": at(2025, 4)},
+        began_later={"valid_at": at(2025, 6)},
+    )
+    asked = wanted(as_of=day, with_due_plans=True)
+    expected = ["was_known", "was_known_and_is", "was_told_before", "was_planned"]
+    expected += ["maybe_holds_now", "maybe_ended_since"]
+    paged = await all_pages(graph, pair.sarah.uuid, asked, limit)
+    assert [fact.text for fact in paged] == expected
+    after, listed = None, list[str]()
+    while (page := await graph.facts.group_facts(asked, Window(limit=limit, after=after))).facts:
+        listed += [fact.text for fact in page.facts]
+        after = page.keys[-1]
+    assert listed == expected
+    assert await pair.texts(as_of=day, status="current") == expected[:3]
+    assert await pair.texts(as_of=day, only_current=True) == ["was_known_and_is", "maybe_holds_now"]
+    assert await pair.texts(as_of=day, known_at=at(2026, 2)) == [*expected[:3], "maybe_ended_since"]
+
+
 @pytest.mark.parametrize("limit", [1, 7, 50, 90, 200])
 async def test_the_pages_of_the_hub_hold_every_fact_exactly_once(graph: Graph, limit: int) -> None:
     await load(graph, hub())

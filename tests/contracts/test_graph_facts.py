@@ -245,19 +245,19 @@ async def test_an_ended_plan_says_what_became_of_it_and_when_it_was_open(graph: 
     sarah, boat, oslo = an_entity("Sarah"), an_entity("boat"), an_entity("Oslo")
     told, later = an_episode("Plans.", valid_at=at(2025, 1)), an_episode("So it is.", valid_at=at(2025, 3))
     over: dict[str, Any] = {"kind": "plan", "reference_time": at(2025, 1), "expired_at": at(2025, 6)}
-    dropped, fulfilled = a_fact(sarah, boat, text="dropped", **over), a_fact(sarah, oslo, text="fulfilled", **over)
+    ended, fulfilled = a_fact(sarah, boat, text="ended", **over), a_fact(sarah, oslo, text="fulfilled", **over)
     moved, otherwise = a_fact(sarah, boat, text="moved", **over), a_fact(sarah, boat, text="otherwise", **over)
     so = a_fact(sarah, oslo, valid_at=at(2025, 3))
     new = a_fact(sarah, boat, text="new", kind="plan", reference_time=at(2025, 3))
-    replacing = {dropped.uuid: None, fulfilled.uuid: so.uuid, moved.uuid: new.uuid, otherwise.uuid: so.uuid}
-    plans = [dropped, fulfilled, moved, otherwise]
+    replacing = {ended.uuid: None, fulfilled.uuid: so.uuid, moved.uuid: new.uuid, otherwise.uuid: so.uuid}
+    plans = [ended, fulfilled, moved, otherwise]
     changes = [
         a_change(plan, later, kind="retired", replaced_by=replacing[plan.uuid], recorded_at=at(2025, 6))
         for plan in plans
     ]
     await graph.writer.apply(a_write(sarah, boat, oslo, told, later, *plans, so, new, *changes), {})
     read = await graph.records.get_facts([one.uuid for one in (*plans, so, new)], ["t1"])
-    assert [one.outcome for one in read] == ["dropped", "fulfilled", "replaced", "replaced", None, None]
+    assert [one.outcome for one in read] == [None, "fulfilled", "replaced", "replaced", None, None]
     wanted = FactFilter(group_ids=("t1",), now=NOW, status="planned")
     for as_of, expected in (
         (None, ["new"]),

@@ -4,10 +4,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.builders import RECORDED, a_fact, a_mention, a_name, a_write, an_entity, an_episode, at
+from tests.builders import RECORDED, a_fact, a_mention, a_name, a_write, an_entity, an_episode, an_update, at
 
 from graphiti_pkm.core.model.names import beginning_term, search_terms
-from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, FactFilter
+from graphiti_pkm.core.model.queries import COMPARED_QUOTE, EntityFilter, EpisodeFilter, FactFilter
+from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.core.ports.graph import Graph
 
 NOW = at(2026, 6)
@@ -163,6 +164,38 @@ async def test_the_text_of_a_fact_has_the_names_of_today_and_is_of_the_groups_as
     await graph.writer.apply(a_write(anna.model_copy(update={"name": "Anne"})), {})
     assert await graph.search.fact_texts([fact.uuid], ["t1"]) == {fact.uuid: "She leads it WORKS ON Anne Heron"}
     assert await graph.search.fact_texts([], ["t1"]) == {}
+
+
+async def test_facts_are_found_by_the_words_that_they_quote(graph: Graph) -> None:
+    firm, cloud = an_entity("Kestrel"), an_entity("AWS")
+    kept = a_fact(
+        firm, cloud, "USES", text="Kestrel hosts on AWS", quote="because of audited keys", episodes=("e1", "e2")
+    )
+    late, same = a_fact(firm, cloud, text="Kestrel pays"), a_fact(firm, cloud, text="as agreed", quote="as agreed")
+    await graph.writer.apply(a_write(firm, cloud, kept, late, same), {})
+
+    async def found(word: str) -> list[str]:
+        return list(await graph.search.search_facts([word], facts(), 10))
+
+    async def texts(fact: Fact) -> str:
+        return (await graph.search.fact_texts([fact.uuid], ("t1",)))[fact.uuid]
+
+    assert await found("audited") == [kept.uuid]
+    assert "because of audited keys" in await texts(kept)
+    assert (await texts(same)).count("as agreed") == 1
+    quoted = an_update(late, quote="thirty monthly instalments")
+    for _ in range(2):
+        await graph.writer.apply(a_write(quoted), {})
+    await graph.writer.apply(a_write(an_update(late, invalid_at=NOW)), {})
+    assert await found("instalments") == await found("pays") == [late.uuid]
+    await graph.writer.apply(a_write(kept.model_copy(update={"quote": None, "episodes": ("e2",)})), {})
+    assert await found("audited") == []
+    long = a_fact(firm, cloud, text="Kestrel signs", quote=f"{'clause ' * (COMPARED_QUOTE // 7)}, and arbitration")
+    await graph.writer.apply(a_write(long), {})
+    assert await found("arbitration") == [long.uuid]
+    assert len(await texts(long)) < 100 + COMPARED_QUOTE
+    assert "arbitration" not in await texts(long)
+    assert "audited" not in await texts(kept)
 
 
 async def test_facts_are_filtered_inside_the_query(graph: Graph) -> None:

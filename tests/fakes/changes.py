@@ -1,6 +1,6 @@
 """Reads of the fake graph about what became of facts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from tests.fakes.part import FakePart
@@ -47,11 +47,13 @@ class FakeChangeLists(FakePart):
         db = await self._db()
         stored = [(change, db.change_ends.get(change.uuid, ())) for change in db.changes.values()]
         added = [(_addition(fact), (fact.source_uuid, fact.target_uuid)) for fact in db.facts.values()]
-        told = {one.uuid: one.valid_at for one in db.episodes.values() if one.group_id in wanted.group_ids}
+        notes = {one.uuid: one.valid_at for one in db.episodes.values() if one.group_id in wanted.group_ids}
+        facts = {one.uuid: one for one in db.facts.values() if one.group_id in wanted.group_ids}
         fitting = {
-            _key(change): change
+            _key(change, change.recorded_at if wanted.told_since is None else told): change
             for change, ends in (*stored, *added)
-            if _fits(change, ends, wanted) and _is_told(told.get(change.episode_uuid or "", change.recorded_at), wanted)
+            if _fits(change, ends, wanted)
+            and _is_told(told := notes.get(_cause(change, facts) or "", change.recorded_at), wanted)
         }
         after = None if window.after is None else _order(window.after)
         keys = sorted((key for key in fitting if after is None or _order(key) > after), key=_order)[: window.limit]
@@ -118,8 +120,14 @@ def _is_told(at: datetime, wanted: ChangeFilter) -> bool:
     return (since is None or since <= at) and (until is None or at < until)
 
 
-def _key(change: RecordedChange) -> Key:
-    return (iso(change.recorded_at), int(change.kind == "added"), change.uuid)
+def _cause(change: RecordedChange, facts: Mapping[str, Fact]) -> str | None:
+    """The episode that told it; of a fact that was retired by hand, the first one of what took its place."""
+    by = facts.get(change.replaced_by or "") if change.kind == "retired" and change.fact_uuid in facts else None
+    return change.episode_uuid or next(iter(by.episodes if by else ()), None)
+
+
+def _key(change: RecordedChange, at: datetime) -> Key:
+    return (iso(at), int(change.kind == "added"), change.uuid)
 
 
 def _order(key: Key) -> tuple[object, ...]:

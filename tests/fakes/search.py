@@ -13,7 +13,7 @@ from tests.fakes.tables import Tables
 from graphiti_pkm.core.facts.observations import TYPE
 from graphiti_pkm.core.model.name_forms import identifier_words
 from graphiti_pkm.core.model.names import fold, joined_words, name_beginnings, word_parts
-from graphiti_pkm.core.model.queries import EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
+from graphiti_pkm.core.model.queries import COMPARED_QUOTE, EntityFilter, EpisodeFilter, EpisodeHit, FactFilter
 from graphiti_pkm.core.model.records import Entity, Episode, Vector
 from graphiti_pkm.core.model.stems import EpisodeWords, counted, stem, text_stems
 from graphiti_pkm.core.model.times import iso
@@ -64,7 +64,8 @@ class FakeSearch(FakePart):
     async def search_facts(self, terms: Sequence[str], wanted: FactFilter, limit: int) -> dict[str, float]:
         db = await self._db()
         texts = [
-            _Text(each.uuid, f"{each.relation} {each.text}", (), each.created_at) for each in db.facts_under(wanted)
+            _Text(each.uuid, f"{each.relation} {each.text} {each.quote or ''}", (), each.created_at)
+            for each in db.facts_under(wanted)
         ]
         return _word_hits(terms, texts, limit)
 
@@ -72,8 +73,9 @@ class FakeSearch(FakePart):
         db = await self._db()
         found = [db.named(db.facts[uuid]) for uuid in uuids if uuid in db.facts]
         return {
-            one.uuid: " ".join((one.text, one.relation.replace("_", " "), one.source_name, one.target_name))
+            one.uuid: " ".join((*said, *([one.quote[:COMPARED_QUOTE]] if one.quote and one.quote != one.text else ())))
             for one in found
+            for said in [(one.text, one.relation.replace("_", " "), one.source_name, one.target_name)]
             if one.group_id in group_ids
         }
 

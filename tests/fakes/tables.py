@@ -370,7 +370,8 @@ def falling(text: str) -> tuple[int, ...]:
 
 
 def connection_key(fact: Fact, wanted: FactFilter) -> Key:
-    return (int(is_current_for(fact, wanted)), iso(fact.valid_at), iso(fact.created_at), fact.uuid)
+    is_first = is_current_for(fact, wanted) if wanted.as_of is None else status(fact, wanted) == "current"
+    return (int(is_first), iso(fact.valid_at), iso(fact.created_at), fact.uuid)
 
 
 def connection_order(key: Key) -> tuple[object, ...]:

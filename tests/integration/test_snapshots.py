@@ -15,8 +15,8 @@ from graphiti_pkm.capabilities.curation.requests import FlagForReview, ListFlagg
 from graphiti_pkm.capabilities.curation.tools import REVIEWS
 from graphiti_pkm.capabilities.explore.requests import GetEntityConnections
 from graphiti_pkm.capabilities.explore.tools import EXPLORING
-from graphiti_pkm.capabilities.forget.requests import Forget
-from graphiti_pkm.capabilities.forget.tools import FORGETTING
+from graphiti_pkm.capabilities.forget.requests import DeleteEpisode, Forget
+from graphiti_pkm.capabilities.forget.tools import DELETING, FORGETTING
 from graphiti_pkm.capabilities.projects.requests import CreateEntry, CreateProject
 from graphiti_pkm.capabilities.projects.tools import ENTRIES, PROJECTS
 from graphiti_pkm.capabilities.remember.tools import WRITING
@@ -25,6 +25,7 @@ from graphiti_pkm.capabilities.search.tools import SEARCHING
 from graphiti_pkm.capabilities.staging.migrating import Migration
 from graphiti_pkm.capabilities.staging.tools import MIGRATING, SNAPSHOTS
 from graphiti_pkm.core.model.access import LOCAL
+from graphiti_pkm.core.model.answers import AddMemoryResponse
 from graphiti_pkm.core.model.queries import EpisodeFilter, Window
 from graphiti_pkm.core.model.requests import AddMemory
 from graphiti_pkm.settings.loader import Settings
@@ -124,6 +125,38 @@ async def test_the_group_of_a_snapshot_comes_back_on_each_database(place: Place)
         assert await facts_of(memory, uuids["Anna"]) == facts
         await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
         assert await facts_of(memory, uuids["Anna"]) == facts
+
+
+async def test_an_earlier_state_is_whole_after_a_deletion_and_a_rebuild_gives_the_same(place: Place) -> None:
+    """No fact without an episode that tells it, no saga with an end that is not there, no gap in its chain."""
+    async with open_memory(place("data")) as memory:
+        told = [await a_note(memory, word) for word in ("chess", "tea", "go", "jazz")]
+        at = datetime.now(UTC)
+        await a_note(memory, "chess", fact="Anna likes chess.")
+        for gone in (told.pop(0), told.pop(1)):
+            await memory.services[DELETING].delete_episode(LOCAL, DeleteEpisode(uuid=gone.episode_uuid))
+        uuid = next(one.uuid for one in told[0].entities if one.name == "Anna")
+        episodes = [one.episode_uuid for one in told]
+
+        async def is_whole() -> None:
+            (saga,) = await memory.context.graph.sagas.listed("default", Window(limit=10))
+            assert [saga.first_episode_uuid, saga.last_episode_uuid] == episodes
+            assert await memory.context.graph.sagas.links_around(episodes) == [tuple(episodes)]
+            assert await facts_of(memory, uuid) == ["Anna likes jazz. current", "Anna likes tea. current"]
+
+        await memory.services[SNAPSHOTS].rollback(LOCAL, None, at, confirm=True)
+        await is_whole()
+        await memory.recovery.rebuilding.rebuild(lambda _done, _total: None)
+        await is_whole()
+
+
+async def a_note(memory: Memory, word: str, **fact: object) -> AddMemoryResponse:
+    """One of a saga."""
+    body = f"Anna likes {word}."
+    facts = [{"source": "Anna", "relation": "LIKES", "target": word, "fact": body, **fact}]
+    named = [{"name": "Anna", "type": "Person"}, {"name": word}]
+    given = {"episode_body": body, "entities": named, "facts": facts, "saga": "Likes"}
+    return await memory.services[WRITING].add_memory(LOCAL, AddMemory.model_validate(given))
 
 
 async def test_a_snapshot_moves_between_the_databases_both_ways(tmp_path: Path, neo4j_server: Neo4jAddress) -> None:

@@ -158,7 +158,7 @@ class Adapter:
         raise NotImplementedError
 
     async def changes(self, period: Changes) -> list[ChangeAnswer]:
-        """Newest recorded first."""
+        """Newest recorded first; with ``told_since`` the newest told first, each with that instant."""
         raise NotImplementedError
 
     async def episodes(self, period: Period) -> list[str]:

@@ -149,7 +149,7 @@ class GraphitiPkm(Adapter):
         assert not page["truncated"]
         return [
             ChangeAnswer(
-                datetime.fromisoformat(one["at"]),
+                datetime.fromisoformat((period.told_since and one.get("told_at")) or one["at"]),
                 one["change"],
                 one.get("fact_uuid") or one["entity"],
                 one.get("reason") or "",

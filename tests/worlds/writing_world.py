@@ -72,8 +72,9 @@ class WritingWorld:
         arguments = json.JSONDecoder().raw_decode(report.call[place + len(tool) + 1 :])[0]
         if tool == "add_memory":
             (fact,) = arguments["facts"]
+            assert isinstance(fact.get("replaces", []), list)  # as the schema has it
             if chosen:
-                fact["replaces"] = [chosen, *fact["replaces"][1:]] if isinstance(fact["replaces"], list) else chosen
+                fact["replaces"] = [chosen, *fact["replaces"][1:]]
             assert arguments.get("group_id", "default") == self.group
             answer = await self.send(arguments)
             return len(answer.retired), {one.what for one in answer.needs_attention}

@@ -14,7 +14,7 @@ from graphiti_pkm.core.reading.dependents import DependentsReader
 from graphiti_pkm.core.reading.fact_lists import FactLists, Listed, ReadFacts, joined, series_note
 from graphiti_pkm.core.reading.paging import CONNECTIONS, budget, fit, text_size
 from graphiti_pkm.core.reading.reader import Anchor, Start
-from graphiti_pkm.core.reading.views import clipped, item_sizes
+from graphiti_pkm.core.reading.views import clipped, item_sizes, said_once
 
 _NEIGHBOURS = 200
 _KINDS = 40
@@ -112,7 +112,7 @@ class Connections(FactLists):
                 note=joined(read_as, known.note, self._states_only(anchor, instant, page.total)),
             ),
             series=await self._series(listed_facts, anchor.uuid, wanted, start),
-            facts=views[:kept],
+            facts=said_once(views[:kept]),
             entity=anchor.entity and clipped(former.name if former else anchor.entity.name, 200),
             known_as=former,
             following=following,

@@ -15,7 +15,7 @@ from graphiti_pkm.core.model.answers import (
 from graphiti_pkm.core.model.queries import EpisodeFilter, EpisodePage, Window
 from graphiti_pkm.core.reading.paging import CONTENT, ENTITIES, EPISODES, budget, fit
 from graphiti_pkm.core.reading.reader import Reader, Start
-from graphiti_pkm.core.reading.views import LISTED_SUMMARY, cut_summaries, item_sizes, read_on
+from graphiti_pkm.core.reading.views import LISTED_SUMMARY, Replacement, cut_summaries, item_sizes, read_on
 from graphiti_pkm.errors import InvalidInput
 
 _ASKED_EPISODES = 100
@@ -132,11 +132,10 @@ class Lookups(Reader):
         if not found:
             raise unknown("fact", whole)
         by = (await self._replacements(found, visible)).get(whole)
-        replacing = await self._graph.records.get_facts([by], visible) if by else ()
         return FactResponse(
             message=self._views.sentence(found[0]),
-            fact=self._views.fact(found[0], self._context.now(), replaced_by=by),
-            replacement=self._views.sentence(replacing[0]) if replacing else None,
+            fact=self._views.fact(found[0], self._context.now(), replaced_by=by and Replacement(by.uuid)),
+            replacement=self._views.sentence(by.fact) if by and by.fact else None,
         )
 
     async def get_entity(self, caller: Caller, uuid: str) -> NodeView:

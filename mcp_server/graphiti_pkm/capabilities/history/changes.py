@@ -52,7 +52,8 @@ class Changes(Reader):
     async def what_changed(self, caller: Caller, request: WhatChanged) -> ChangesResponse:
         """Changes recorded in ``[since, until)``, newest first, each with the words that caused it.
 
-        With ``told_since``, those told in ``[told_since, until)``, and recorded at ``since`` or later.
+        With ``told_since``, those told in ``[told_since, until)``, newest told first, and recorded at ``since`` or
+        later.
 
         With ``entity_uuid``, those of its facts, in its own group unless ``group_ids`` is given.
         """
@@ -105,7 +106,7 @@ class Changes(Reader):
         period = "since the last call" if place.seen else self._period(since, told_since, before)
         about = f" about {name}" if name else ""
         return ChangesResponse(
-            message=f"{_told(kept, page.total)} {period}{about}",
+            message=f"{_found(kept, page.total, 'recorded' if told_since is None else 'told')} {period}{about}",
             total=page.total,
             returned=kept,
             truncated=more,
@@ -308,7 +309,7 @@ def _with_shown(
     """The last write of each group, where that is one that was not there yet when they were asked for."""
     shown: dict[str, datetime] = {}
     for change in changes:
-        shown.setdefault(change.group_id, change.recorded_at)
+        shown[change.group_id] = max(change.recorded_at, shown.get(change.group_id, _EPOCH))
     return tuple(max(at, shown.get(group, at)) for group, at in zip(groups, written, strict=True))
 
 
@@ -334,7 +335,10 @@ def _former_end(change: RecordedChange) -> str | None:
 
 
 def _episode_of(change: RecordedChange, facts: Mapping[str, Fact]) -> str | None:
-    """The episode that caused a change; for a fact retired by hand, the one that recorded its replacement."""
+    """The episode that caused a change; for a fact retired by hand, the one that recorded its replacement.
+
+    ``told_since`` and ``until`` compare the time of the same one, in ``GraphChangeLists.changes``.
+    """
     by = facts.get(change.replaced_by or "") if change.kind == "retired" and change.fact_uuid in facts else None
     return change.episode_uuid or (by.episodes[0] if by and by.episodes else None)
 
@@ -349,7 +353,7 @@ def _quote(change: RecordedChange, facts: Mapping[str, Fact]) -> str | None:
     return cause.quote if cause.quote_episode_uuid == episode_uuid else None
 
 
-def _told(count: int, total: int) -> str:
+def _found(count: int, total: int, clock: str) -> str:
     if count:
-        return f"Found {count} of {total} change(s), newest recorded first,"
+        return f"Found {count} of {total} change(s), newest {clock} first,"
     return "No more changes of facts" if total else "No changes of facts"

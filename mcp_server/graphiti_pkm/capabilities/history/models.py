@@ -44,7 +44,7 @@ class ChangeView(Answer):
     at: str
     """When it was recorded."""
     told_at: str | None = None
-    """The date of the note that caused it."""
+    """The date of the note that caused it, or that told what took its place; what told_since and until compare."""
     fact_uuid: str | None = None
     entity_uuid: str | None = None
     entity: str | None = None

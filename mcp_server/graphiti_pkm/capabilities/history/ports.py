@@ -14,6 +14,8 @@ class GraphChangeLists(Protocol):
     async def changes(self, wanted: ChangeFilter, window: Window) -> ChangePage:
         """Changes of facts, newest recorded first; of one instant, events before additions, then by uuid.
 
+        With ``told_since``, the newest told first, likewise.
+
         An addition (``added``) is derived from its fact: it has the fact's uuid and the first episode that recorded it.
         """
         ...

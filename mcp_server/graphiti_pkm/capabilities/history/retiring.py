@@ -8,7 +8,7 @@ from graphiti_pkm.capabilities.history.models import ChangedFactResponse
 from graphiti_pkm.capabilities.history.requests import RestoreFact, RetireFact
 from graphiti_pkm.capabilities.history.updating import Updating
 from graphiti_pkm.core.context import Context
-from graphiti_pkm.core.facts import endings, rules
+from graphiti_pkm.core.facts import endings, outcomes, rules
 from graphiti_pkm.core.facts.history import (
     MOST_EVENTS,
     after,
@@ -23,7 +23,15 @@ from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.identity.uuids import resolve_within, unknown
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.date_phrases import START_WORDS, DatePeriod, parse_end_phrase
-from graphiti_pkm.core.model.records import Fact, FactChange, RecordedChange, WriteIntent, WriteKind
+from graphiti_pkm.core.model.records import (
+    GOAL_OUTCOME,
+    Fact,
+    FactChange,
+    PlanOutcome,
+    RecordedChange,
+    WriteIntent,
+    WriteKind,
+)
 from graphiti_pkm.core.model.request_checks import check_text
 from graphiti_pkm.core.model.times import show_time
 from graphiti_pkm.core.reading.dependents import DependentsReader
@@ -80,11 +88,15 @@ class Retiring:
             is_moved = told is not None and _is_moved(told, end, fact, now, self._zone)
             open_again = fact.model_copy(update={"invalid_at": end, "expired_at": None}) if is_moved else fact
             ended = end_rule(open_again, rules.end_of(fact, end, self._zone), now, recorded_at)
-            if fact.voided or not (is_moved or rules.still_holds(fact, now)) or ended == fact:
+            outcome = _said_outcome(fact, by, reason)
+            is_settled = outcome is not None and outcomes.is_unknown(fact)
+            may_end = is_moved or is_settled or rules.still_holds(fact, now) or (fact.kind == "plan" and fact.is_open)
+            if fact.voided or not may_end or ended == fact:
                 return self._unchanged(fact, f"{self._ended(fact)}; nothing was changed. restore_fact undoes an ending")
             if ended is None:
                 raise InvalidInput(self._too_early(fact, end))
             before, ended = fact, _with_words(ended, told, by)
+            ended = fact if is_settled and not is_moved else ended
             said = {"reason": reason, "caller": caller.principal}
             change = change_of(
                 str(uuid4()),
@@ -93,10 +105,11 @@ class Retiring:
                 recorded_at,
                 **said,
                 replaced_by=by and by.uuid,
-                invalid_at=ended.invalid_at,
+                invalid_at=ended.invalid_at or (fact.expired_at if is_settled else None),
             )
             if ended.kind == "plan":
-                ended = ended.model_copy(update={"outcome": outcome_of(fact, by)})
+                outcome = outcome or (None if by else outcomes.outcome_by(fact, end, self._zone))
+                ended = _with_outcome(ended, outcome_of(fact, by), outcome)
             dependents = await self._dependents.on_facts(group, [whole], now, lambda _: False)
             await self._commit(WriteKind.RETIRE_FACT, group, ended, change, before=before)
         more = f" {dependents.total} fact(s) that follow from it are still current." if dependents.total else ""
@@ -104,7 +117,7 @@ class Retiring:
         if is_moved and before.invalid_at is not None:
             done = f"The end, {show_time(before.invalid_at, self._zone)} until now, was moved"
         return ChangedFactResponse(
-            message=f"{done}: {self._views.sentence(ended)}. restore_fact undoes it.{more}",
+            message=f"{done}: {self._views.sentence(ended)}. restore_fact undoes it.{more}{_unknown(ended)}",
             fact=self._views.fact(ended, now),
             changed=True,
             still_rests=[f"{one.uuid[:_SHOWN_UUID]} {self._views.sentence(one)}" for one in dependents.facts] or None,
@@ -273,6 +286,24 @@ def refuse_endless(fact: Fact) -> None:
             f"Nothing was changed: {'an event' if fact.kind == 'event' else 'a reading'} is an instant and does not "
             "end. If it is wrong, send add_memory with replaces (its uuid) and change corrected."
         )
+
+
+def _said_outcome(fact: Fact, by: Fact | None, reason: str) -> PlanOutcome | None:
+    """What a reason says became of a plan that did not give way to another one."""
+    is_it = fact.kind == "plan" and (by is None or by.kind != "plan")
+    return outcomes.outcome_in(reason, fact.text) if is_it else None
+
+
+def _with_outcome(plan: Fact, outcome: PlanOutcome | None, said: PlanOutcome | None) -> Fact:
+    """A plan that has ended, with what became of it: as is said, unless what took its place shows it."""
+    if said is None or outcome not in {None, "replaced"}:
+        return plan.model_copy(update={"outcome": outcome})
+    return plan.model_copy(update={"outcome": outcome, "attributes": {**plan.attributes, GOAL_OUTCOME: said}})
+
+
+def _unknown(plan: Fact) -> str:
+    is_unknown = outcomes.is_unknown(plan)
+    return ' What became of it: retire_fact again, with the reason "kept" or "dropped".' if is_unknown else ""
 
 
 def _present(fact: Fact, now: datetime) -> datetime:

@@ -18,7 +18,7 @@ UPDATING: ServiceKey["Updating"] = ServiceKey("updating")
 
 
 async def what_changed(call: Call, request: WhatChanged) -> ChangesResponse:
-    """List what became of facts, newest recorded first, with reason and words.
+    """List what became of facts, newest first, with reason and words.
 
     Use for what is new (cursor=feed_cursor: since last call), why something no longer holds, a status's history,
     open proposals. For what held at a date use get_entity_connections instead.

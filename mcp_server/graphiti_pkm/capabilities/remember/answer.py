@@ -9,6 +9,8 @@ from graphiti_pkm.capabilities.remember.attention import AttentionWriter
 from graphiti_pkm.capabilities.remember.write_plan import WritePlan, related_facts
 from graphiti_pkm.core.facts.parsed_facts import ParsedRequest
 from graphiti_pkm.core.model.answers import AddMemoryResponse, EntityResult
+from graphiti_pkm.core.model.names import normalise_name
+from graphiti_pkm.core.model.requests import ME
 from graphiti_pkm.core.model.times import iso, show_time
 from graphiti_pkm.core.reading.snapshot import Snapshot
 
@@ -26,10 +28,7 @@ _HOW_TO_ADD = (
     "(name, type) and facts (source, relation, target, fact; me for the user), so that it is found by "
     "person, project and date."
 )
-_NOTHING_KNOWN = (
-    "The text names no entity that is already known. If one is known under another name, search_nodes finds it; use "
-    "that name from now on."
-)
+_NOTHING_KNOWN = "Nothing in it was known before: right if you searched for it. Else search_nodes may find its names."
 
 
 @dataclass(frozen=True)
@@ -122,10 +121,22 @@ def _notes(parsed: ParsedRequest, plan: WritePlan) -> list[str]:
         ("saga: ", "".join(_quoted([parsed.saga] if parsed.saga else []))),
         ("summary replaced: ", ", ".join(replaced)),
         ("types not usable as a label, left out: ", ", ".join(_quoted(parsed.ignored_types))),
+        ("joined with itself, delete_entity_edge if not meant: ", ", ".join(_of_itself(parsed))),
         ("linked entities not listed: ", str(unseen) if unseen > 0 else ""),
         ("more to look at, not listed: ", str(more) if more > 0 else ""),
     )
     return [title + text for title, text in notes if text]
+
+
+def _of_itself(parsed: ParsedRequest) -> list[str]:
+    """Facts that lead from a thing to itself, and do not say so in a sentence or state a value of it."""
+    return [
+        f"facts[{fact.number}]"
+        for fact in parsed.facts
+        if fact.has_target
+        and normalise_name(fact.source) == normalise_name(fact.target)
+        and not (fact.has_text or fact.value or fact.source == ME)
+    ]
 
 
 def _quoted(texts: Iterable[str]) -> list[str]:

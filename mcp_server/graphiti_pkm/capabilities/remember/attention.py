@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 
 from graphiti_pkm.core.facts import rules
+from graphiti_pkm.core.facts.goals import deadline_of
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact, noun_of
 from graphiti_pkm.core.facts.replaced import UnresolvedReplacement
 from graphiti_pkm.core.identity.known_names import KnownNames
@@ -81,7 +82,7 @@ class AttentionWriter:
             what="undeclared_endpoint",
             detail=f"new, without a type{more}",
             candidates=shown,
-            call="To type: name and type in entities of the next note",
+            call="Optional: its type, in entities of the next note",
         )
 
     def alias_taken(
@@ -276,6 +277,31 @@ class AttentionWriter:
             call=f"{which}: retire_fact {_json(said)}",
         )
 
+    def taken_up(self, status: Fact, goal: Fact, since: datetime) -> Attention:
+        """A goal that has ended, though by its status what is wanted goes on; a deadline that is over is left out."""
+        deadline = deadline_of(goal, self._zone)
+        is_over = deadline is not None and deadline.end <= since
+        said = {} if is_over else {"value": goal.value, "unit": goal.unit, "fact": goal.text}
+        again = {"source": goal.source_name, "relation": goal.relation, "target": goal.target_name}
+        again |= {name: text for name, text in said.items() if text is not None}
+        fact = {**again, "valid_at": self._date(since, status.attributes.get(START_WORDS))}
+        return Attention(
+            what="possible_conflict",
+            detail=f"{_cut(status.text)}: a goal for it has ended and was left so",
+            candidates=[self.line(goal)],
+            call=f"If it is a goal again: {self._add(status, facts=[fact])}",
+        )
+
+    def unknown_outcome(self, plan: Fact) -> Attention:
+        """A plan that the call ends without saying what became of it; or with a restated plan: value kept."""
+        kept, dropped = ({"fact_uuid": plan.uuid, "reason": word} for word in ("kept", "dropped"))
+        return Attention(
+            what="possible_conflict",
+            detail=f"{_cut(plan.text)}: ended; kept or dropped is not said",
+            candidates=[],
+            call=f"If kept: retire_fact {_json(kept)}. If dropped: retire_fact {_json(dropped)}",
+        )
+
     def possible_conflict(
         self, fact: ParsedFact, stored_uuid: str, start: datetime | None, conflicts: Sequence[Fact]
     ) -> Attention:
@@ -283,7 +309,7 @@ class AttentionWriter:
         old = conflicts[0]
         ending = None if start is None else self._ending(fact, old, start, stored_uuid)
         if ending is None and start is not None:
-            again = {**_triple(fact), "fact": fact.text, "replaces": old.uuid, "valid_at": self._instant(start)}
+            again = {**_triple(fact), "fact": fact.text, "replaces": [old.uuid], "valid_at": self._instant(start)}
             ending = self._add(fact, facts=[again])
         # Given with its end only: repeated as a replacement, it would begin now and not end.
         ending = ending or f"retire_fact {_json({'fact_uuid': old.uuid, 'reason': _cut(fact.text)})}"
@@ -316,7 +342,9 @@ class AttentionWriter:
             call = self._settling(fact, found, start, stored_uuid)
         else:
             call = f"If it was recorded: {self._search(fact.text)}, then send the fact again "
-            call += "with that uuid in replaces."
+            call += (
+                "with that uuid in replaces. If it was never recorded: send it as a fact of its own, with invalid_at."
+            )
         if fact.is_correction and candidates:
             reason += f"; sent was: {_cut(fact.text)}"
         return Attention(
@@ -335,7 +363,7 @@ class AttentionWriter:
         takes_a_date = fact.valid_at is None or (
             fact.invalid_at is None and any(one.invalid_at is not None for one in found.candidates)
         )
-        wrong = [old, stored_uuid] if is_correction and takes_a_date else old
+        wrong = [old, stored_uuid] if is_correction and takes_a_date else [old]
         suggested = {**_triple(fact), "fact": fact.text, "replaces": wrong}
         if is_correction:
             suggested["change"] = "corrected"
@@ -379,7 +407,7 @@ class AttentionWriter:
 
     def empty_ending(self, fact: ParsedFact, old: Fact, at: datetime, *, is_ended: bool) -> Attention:
         """A replaced fact would end at or before its own start."""
-        suggested = {**_triple(fact), "fact": fact.text, "replaces": old.uuid, "change": "corrected"}
+        suggested = {**_triple(fact), "fact": fact.text, "replaces": [old.uuid], "change": "corrected"}
         outcome = (
             "ended at its own start, so it never held" if is_ended else "not ended, because it holds from later on"
         )
@@ -391,8 +419,17 @@ class AttentionWriter:
         )
 
     def known_later(self, fact: ParsedFact, held: Sequence[Fact]) -> Attention:
-        """An end before the time at which the facts it may close were known to hold."""
-        suggested = {**_triple(fact), "fact": held[0].text, "replaces": held[0].uuid, "change": "corrected"}
+        """An end before the time at which the facts it may close were known to hold, or one that fits several plans."""
+        if fact.kind == "plan":
+            end = [] if fact.invalid_at is None else [self._sent("invalid_at", fact.invalid_at, fact.end_words)]
+            said = {"fact_uuid": held[0].uuid, "reason": fact.outcome or _cut(fact.text), **dict(end)}
+            return Attention(
+                what="possible_conflict",
+                detail=f"facts[{fact.number}] may end several plans; none was ended",
+                candidates=[self.line(old) for old in held[:_MOST_CANDIDATES]],
+                call=f"If {held[0].uuid[:SHOWN_UUID]} is meant (else put in another uuid): retire_fact {_json(said)}",
+            )
+        suggested = {**_triple(fact), "fact": held[0].text, "replaces": [held[0].uuid], "change": "corrected"}
         if fact.invalid_at is not None:
             suggested |= [self._sent("invalid_at", fact.invalid_at, fact.end_words)]
         return Attention(
@@ -416,7 +453,7 @@ class AttentionWriter:
 
     def start_kept(self, fact: ParsedFact, known: Fact) -> Attention:
         """A start other than the known one, or later than a time at which the fact was known to hold."""
-        suggested = {**_triple(fact), "fact": known.text, "replaces": known.uuid}
+        suggested = {**_triple(fact), "fact": known.text, "replaces": [known.uuid]}
         is_moved = fact.kind == "plan"
         if not is_moved:
             suggested["change"] = "corrected"
@@ -432,7 +469,7 @@ class AttentionWriter:
     def planned_later(self, fact: ParsedFact, plans: Sequence[Fact]) -> Attention:
         """Plans for a time much later than the event."""
         suggested = {**_triple(fact), "kind": "state", "fact": fact.text}
-        suggested["replaces"] = plans[0].uuid if len(plans) == 1 else [plan.uuid for plan in plans]
+        suggested["replaces"] = [plan.uuid for plan in plans]
         if fact.kind == "event":
             suggested["kind"] = "event"
         if fact.valid_at is not None:
@@ -467,7 +504,7 @@ class AttentionWriter:
         if fact.kind != "state":
             said["kind"] = fact.kind
         start = self._dates(new).get("valid_at")
-        return {**said, "fact": fact.text, "valid_at": start, "replaces": fact.uuid, "change": "corrected"}
+        return {**said, "fact": fact.text, "valid_at": start, "replaces": [fact.uuid], "change": "corrected"}
 
     def proposed_ending(self, fact: Fact, old: Fact) -> Attention:
         """An ending that the caller did not name and the rules do not trust."""

@@ -6,7 +6,9 @@ from datetime import datetime
 from graphiti_pkm.capabilities.remember.attention import AttentionWriter
 from graphiti_pkm.capabilities.remember.write_plan import WritePlan
 from graphiti_pkm.core.facts import rules
-from graphiti_pkm.core.facts.statuses import DONE, DROPPED, class_of_status, is_superseding, status_of_fact
+from graphiti_pkm.core.facts.goals import taken_up
+from graphiti_pkm.core.facts.outcomes import outcome_of_word
+from graphiti_pkm.core.facts.statuses import DONE, DROPPED, class_of_status, is_superseding, status_of_fact, word_of
 from graphiti_pkm.core.model.answers import Attention
 from graphiti_pkm.core.model.records import BECAUSE_OF, Fact
 from graphiti_pkm.core.reading.dependents import DependentsReader
@@ -19,7 +21,7 @@ async def report_dependents(
 ) -> list[Attention]:
     """A notice for each entity that is dropped, or planned and done, and one for all facts that the write ends."""
     group_id, world = plan.episode.group_id, plan.world
-    reports = []
+    reports: list[Attention] = []
     entities = dict(_dropped_entities(plan, now))
     for uuid, fact in list(entities.items())[:_MOST_ENTITIES]:
         dependents = await facts.on_entity(group_id, uuid, now, world.touched)
@@ -30,6 +32,13 @@ async def report_dependents(
         plans = await facts.plans_for(group_id, uuid, by, now, world.touched)
         if plans.facts:
             reports.append(writer.may_have_come_about(fact, plans))
+    for uuid, fact in list(_standing_entities(plan, now))[:_MOST_ENTITIES]:
+        since = rules.known_from(fact) or plan.episode.valid_at
+        stored = {one.uuid: world.latest(one) for one in await facts.goals_for(group_id, uuid, now)}
+        told = {one.uuid: one for one in world.created if one.target_uuid == uuid}
+        reports += [
+            writer.taken_up(fact, goal, since) for goal in taken_up(word_of(fact), (stored | told).values(), since)
+        ]
     ended = list(_dropped_facts(plan))
     dependents = await facts.on_facts(group_id, (fact.uuid for fact in ended), now, world.touched)
     if dependents.facts:
@@ -67,8 +76,19 @@ def _done_entities(plan: WritePlan, now: datetime) -> Iterator[tuple[str, Fact]]
     """Entities whose status says now that they are done, each with the fact that says so."""
     for fact in plan.world.created:
         word = status_of_fact(fact)
-        if word is not None and class_of_status(word) == DONE and rules.is_current(fact, now):
+        is_done = word is not None and (class_of_status(word) == DONE or outcome_of_word(word) == "fulfilled")
+        if is_done and rules.is_current(fact, now):
             yield _subject(fact, plan.person_uuid), fact
+
+
+def _standing_entities(plan: WritePlan, now: datetime) -> Iterator[tuple[str, Fact]]:
+    """Known entities whose status says now that they are neither done nor dropped, each with the fact that says so."""
+    new = {one.entity.uuid for one in plan.resolved if one.is_new or one.is_derived}
+    for fact in plan.world.created:
+        word, uuid = status_of_fact(fact), _subject(fact, plan.person_uuid)
+        is_over = word is None or class_of_status(word) in {DONE, DROPPED}
+        if not is_over and uuid not in new and rules.is_current(fact, now):
+            yield uuid, fact
 
 
 def _entity_dropped_by(fact: Fact, person_uuid: str | None, now: datetime) -> str | None:

@@ -6,7 +6,7 @@ from datetime import datetime, tzinfo
 
 from graphiti_pkm.capabilities.remember.attention import AttentionWriter
 from graphiti_pkm.capabilities.remember.retirement import Retirements
-from graphiti_pkm.core.facts import endings, goals, rules
+from graphiti_pkm.core.facts import endings, goals, outcomes, rules
 from graphiti_pkm.core.facts.observations import OBSERVATION
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact, fact_text
 from graphiti_pkm.core.facts.quotes import QuotedText
@@ -21,7 +21,7 @@ from graphiti_pkm.core.identity.near_relations import Relations
 from graphiti_pkm.core.identity.relation_kinds import may_mean_same
 from graphiti_pkm.core.identity.spelling import has_exclusive_target, same_relation
 from graphiti_pkm.core.model.answers import Attention, FactResult
-from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS, without_date_words
+from graphiti_pkm.core.model.date_phrases import without_date_words
 from graphiti_pkm.core.model.records import BECAUSE_OF, CONFIDENTIAL, DUE, GOAL_OUTCOME, Entity, Fact
 from graphiti_pkm.core.model.times import show_validity
 from graphiti_pkm.core.reading.views import shown_ending, shown_start
@@ -98,8 +98,7 @@ class FactPlanner:
     def plan(self, parsed: ParsedFact) -> None:
         """Add the next fact."""
         source = self._resolution.resolve(parsed.source).entity
-        sent_measure = parsed.measure
-        parsed = self._readings.in_series(parsed, source.uuid)
+        sent_measure, parsed = parsed.measure, self._readings.in_series(parsed, source.uuid)
         target = self._resolution.resolve(
             parsed.target,
             is_derived=not parsed.has_target,
@@ -107,6 +106,7 @@ class FactPlanner:
             is_measure=parsed.is_named,
         ).entity
         pool = self._pool(parsed, source.uuid)
+        parsed = outcomes.as_told(parsed, target.uuid, pool, self._at.reference_time)
         endings.check_year(parsed, target.uuid, pool, self._at.reference_time)
         replaced = self._replaced(parsed, source.uuid, target.uuid, pool)
         statuses = [*rules.other_statuses(parsed, pool), *goals.with_other_deadline(parsed, target.uuid, pool)]
@@ -123,7 +123,8 @@ class FactPlanner:
         pool = [fact for fact in pool if fact.uuid not in gone]
         note, zone, told_at = self._at.reference_time, self._at.zone, self._world.end_told_at
         closed = endings.Closed() if gone else endings.find_closed(parsed, target.uuid, pool, note, zone, told_at)
-        known = next(iter(closed.ended), None) or rules.find_duplicate(
+        past = None if closed.ended or closed.known_later else outcomes.ended_before(parsed, target.uuid, pool)
+        known = next(iter(closed.ended), past) or rules.find_duplicate(
             parsed, validity, reference_time, target.uuid, pool, self._at.episode_uuid, self._at.zone
         )
         itself = [known] if known else replaced.facts if parsed.is_correction else []
@@ -133,7 +134,7 @@ class FactPlanner:
         if known:
             fact = self._record_again(parsed, known, cause)
         else:
-            told = self._told(parsed, validity.valid_at, validity.invalid_at, old)
+            told = rules.told_words(parsed, validity.valid_at, validity.invalid_at, old)
             fact = self._new(parsed, (source, target), validity, reference_time, self._attributes(parsed, told, cause))
         if parsed.is_correction and any(CONFIDENTIAL in old.attributes for old in replaced.facts):
             fact = self._mark(fact)
@@ -141,10 +142,11 @@ class FactPlanner:
         self._end_old(parsed, fact, replaced, start)
         self._end_chosen(parsed, fact, chosen, start)
         self._close(parsed, closed)
+        self._settle(parsed, past)
         self._fulfil(parsed, fact, pool)
         self._report_unresolved(parsed, fact, replaced, start)
         self._end_goals(parsed, fact)
-        if validity.is_empty and not closed.ended:
+        if validity.is_empty and not closed.ended and not past:
             self.outcome.attention.append(self._writer.empty_interval(parsed))
         if known is None:
             asked = {one.uuid for unresolved in replaced.unresolved for one in unresolved.candidates}
@@ -195,8 +197,9 @@ class FactPlanner:
         others = self._world.facts_at(source_uuid, target_uuid if has_exclusive_target(parsed.relation) else None)
         turned = self._relations.inverse(parsed.relation) if parsed.has_target and parsed.kind == "state" else ()
         inverse = [fact for one in turned for fact in self._world.into(source_uuid, one, not_from=target_uuid)]
-        ends, around = Ends(source_uuid, target_uuid), ReplacementPool(pools, rivals, by_uuid, others, placed, inverse)
-        known, at = self._resolution.known, self._at
+        said = [fact for text in parsed.replaces for fact in self._world.saying(text)]
+        around = ReplacementPool(pools, rivals, by_uuid, others, placed, inverse, said)
+        ends, known, at = Ends(source_uuid, target_uuid), self._resolution.known, self._at
         return find_replaced(parsed, ends, around, known, self._is_said, at.reference_time, at.now, at.zone)
 
     def _is_placed(self, rival: Fact) -> bool:
@@ -295,7 +298,7 @@ class FactPlanner:
         start, told_at = parsed.valid_at, known.reference_time
         if rules.gains_start(known, start) or rules.refines(parsed, known, self._at.zone):
             changes["valid_at"] = start
-            attributes = without_date_words(attributes) | self._told(parsed, start, known.invalid_at, known)
+            attributes = without_date_words(attributes) | rules.told_words(parsed, start, known.invalid_at, known)
         elif rules.is_known_earlier(parsed, known, self._at.reference_time):
             changes["reference_time"] = self._at.reference_time
         if known.quote is None:
@@ -324,21 +327,6 @@ class FactPlanner:
         if parsed.due is not None:
             attributes = {**attributes, DUE: parsed.due}
         return {**attributes, CONFIDENTIAL: True} if self._is_confidential(parsed) else attributes
-
-    def _told(
-        self, parsed: ParsedFact, start: datetime | None, end: datetime | None, old: Fact | None
-    ) -> dict[str, object]:
-        """The words of the dates that a fact gets: those of the call, else those of the fact that has the same date."""
-        words: dict[str, object] = {}
-        for name, at, said, before in (
-            (START_WORDS, start, (parsed.valid_at, parsed.start_words), old and old.valid_at),
-            (END_WORDS, end, (parsed.invalid_at, parsed.end_words), old and old.invalid_at),
-        ):
-            if at is not None and said[0] == at:
-                words[name] = said[1]
-            elif at is not None and old is not None and before == at:
-                words[name] = old.attributes.get(name)
-        return {name: text for name, text in words.items() if text is not None}
 
     def _new(
         self,
@@ -487,14 +475,26 @@ class FactPlanner:
     def _close(self, parsed: ParsedFact, closed: endings.Closed) -> None:
         for old in closed.ended:
             end = endings.closing_end(parsed, old, self._at.reference_time, self._at.zone)
-            if end is not None and old.invalid_at is not None and end > old.invalid_at:
+            if end is None:
+                continue
+            outcome = outcomes.told_of(parsed, old, end, self._at.zone)
+            is_later = old.invalid_at is not None and end > old.invalid_at
+            if is_later and outcome is None:
                 self.retirements.prolong(old, end, parsed.end_words)
-            elif end is not None:
-                self.retirements.retire(old, end, None, parsed.end_words)
+                continue
+            end = min(end, old.invalid_at or end)
+            self.retirements.retire(old, end, None, parsed.end_words, outcome)
+            if old.kind == "plan" and outcome is None:
+                self.outcome.attention.append(self._writer.unknown_outcome(old))
         if closed.known_over:
             self.outcome.attention.append(self._writer.end_kept(parsed, closed.known_over))
         if closed.known_later:
             self.outcome.attention.append(self._writer.known_later(parsed, closed.known_later))
+
+    def _settle(self, parsed: ParsedFact, past: Fact | None) -> None:
+        """Say what became of a plan that had ended before."""
+        if past is not None and parsed.outcome is not None and outcomes.is_unknown(past):
+            self.retirements.settle(past, parsed.outcome)
 
     def _fulfil(self, parsed: ParsedFact, fact: Fact, pool: list[Fact]) -> None:
         fulfilled = rules.find_fulfilled(parsed, fact, pool, self._at.zone)

@@ -44,7 +44,7 @@ class Retirements:
         """End a fact at an instant; False if it starts, or is known to hold, only later; it is then unchanged.
 
         ``words``: how the instant was told; without them those of the replacement's start. ``outcome``: what became of
-        a goal.
+        a goal or plan.
         """
         old = self.world.latest(old)
         end_rule = rules.ended if by else rules.ended_explicitly
@@ -54,7 +54,17 @@ class Retirements:
         if outcome is not None:
             new_values = new_values.model_copy(update={"attributes": {**new_values.attributes, GOAL_OUTCOME: outcome}})
         self._change(old, new_values, "retired", by, words)
+        if outcome == "fulfilled":
+            self.answers[-1] = self.answers[-1].model_copy(update={"kind": outcome})
         return True
+
+    def settle(self, over: Fact, outcome: str) -> None:
+        """Say what became of a plan that has ended already."""
+        over = self.world.latest(over)
+        self.world.change(over.model_copy(update={"attributes": {**over.attributes, GOAL_OUTCOME: outcome}}))
+        self._record(over, "retired", None, over.invalid_at)
+        kind = "fulfilled" if outcome == "fulfilled" else "retired"
+        self.answers.append(_retired(over, kind=kind, invalid_at=over.invalid_at and iso(over.invalid_at)))
 
     def prolong(self, old: Fact, at: datetime, words: str | None) -> None:
         """Move the end of a fact to a later instant; the former one is kept as that of an ending."""

@@ -37,7 +37,7 @@ from graphiti_pkm.core.reading.paging import FACTS, budget, fit
 from graphiti_pkm.core.reading.ranking import lifted, ranked
 from graphiti_pkm.core.reading.reader import Anchor, GroupIds, Start
 from graphiti_pkm.core.reading.slices import ASKED, found_message, slice_of
-from graphiti_pkm.core.reading.views import item_sizes
+from graphiti_pkm.core.reading.views import item_sizes, said_once
 from graphiti_pkm.errors import InvalidInput
 
 _NOTHING_ASKED = (
@@ -189,7 +189,7 @@ class FactSearch(FactLists):
         kept = fit(item_sizes(views, groups), budget((FACTS, limit)))
         next_key = page.next_key([view.uuid for view in views[:kept]], page.uuids(limit))
         next_cursor = await self._next(asked.start, next_key, groups)
-        by_uuid = {view.uuid: view for view in views}
+        by_uuid = {view.uuid: view for view in said_once(views[:kept])}
         asked_for = {fact.uuid for fact in dated}
         first = [fact for fact in facts[:kept] if fact.uuid in asked_for]
         others = [fact for fact in facts[:kept] if fact.uuid not in asked_for]
@@ -255,7 +255,7 @@ class FactSearch(FactLists):
             known_at=self._shown_at(wanted.known_at),
             scope=await self._scope(caller, groups, empty=not page.total, note=note),
             series=await self._series(listed, wanted.neighbour_uuid, own_of(wanted), asked.start),
-            facts=views[:kept],
+            facts=said_once(views[:kept]),
         )
 
     async def _read(self, wanted: FactFilter, window: Window) -> FactPage:

@@ -38,7 +38,7 @@ class Counterparts:
         self._coming: dict[str, _Coming] = {}
         """By the uuids there. They need memory, since no uuid tells that of its original."""
         self._originals: dict[str, str] = {}
-        """Records there that came from here, by uuid, with what they were here."""
+        """By the uuids there: what they came from here, or what here came from the same as they."""
         self.gone = Forgotten()
 
     async def read(self) -> None:
@@ -47,18 +47,21 @@ class Counterparts:
         if any([await journal.last_write(self._source, kind) is not None for kind in _COPYING]):
             await self._read_coming()
         origins = {uuid for one in self._coming.values() for uuid in one.origins}
-        own, copied = set[str](), set[str]()
+        own = dict[str, str]()
+        copied = set[str]()
         seq = 0
         while rows := await journal.group_rows(self._target, seq, _ROWS):
             for row in rows:
                 self.keep(row.intent.copies)
                 self.gone.add(row.intent)
-                own |= origins.intersection(_uuids(row.intent)) if origins else set()
+                if origins:
+                    own |= {uuid: uuid for uuid in origins.intersection(_uuids(row.intent))}
+                    own |= {one.origin_uuid: one.uuid for one in row.intent.copies if one.origin_uuid in origins}
                 copied |= {one.origin_uuid for one in row.intent.copies if one.origin_uuid in self._coming}
             seq = rows[-1].seq
-        own |= {uuid for uuid in origins if self.gone.has(uuid)}  # no write names them any more
+        own |= {uuid: uuid for uuid in origins if self.gone.has(uuid)}  # no write names them any more
         for uuid, one in self._coming.items():
-            if original := next((origin for origin in one.origins if origin in own), None):
+            if original := next((own[origin] for origin in one.origins if origin in own), None):
                 self._originals[uuid] = original
         await self._prefer_copies([uuid for uuid in copied if uuid in self._originals and uuid not in self._joined])
 
@@ -121,7 +124,7 @@ class Counterparts:
         return here == self.new(there)
 
     def is_original(self, here: str, there: str) -> bool:
-        """Whether a record there came from one here."""
+        """Whether a record there came from one here, or both from one elsewhere."""
         return self._originals.get(there) == here
 
     def copied_at(self, here: str, there: str) -> datetime | None:
@@ -133,5 +136,5 @@ class Counterparts:
 
 def _uuids(write: WriteIntent) -> set[str]:
     """Of the records that a write makes."""
-    kinds = (write.entities, write.episodes, write.facts, write.documents)
+    kinds = (write.entities, write.episodes, write.facts, write.documents, write.instances)
     return {one.uuid for kind in kinds for one in kind}

@@ -1,8 +1,6 @@
 """What was forgotten or deleted in a group, read from its writes: a copy must not bring it back."""
 
-from graphiti_pkm.core.model.records import WriteIntent, WriteKind
-
-_FORGETTING = frozenset({WriteKind.FORGET, WriteKind.DELETE_EPISODE})
+from graphiti_pkm.core.model.records import FORGETTING, WriteIntent, WriteKind
 
 
 class Forgotten:
@@ -29,7 +27,7 @@ class Forgotten:
             self._deleted.clear()
         if write.kind is WriteKind.DELETE_FACT:
             self._deleted.update(write.deletions.facts)
-        if write.forgets is None and write.kind not in _FORGETTING:
+        if write.forgets is None and write.kind not in FORGETTING:
             return
         self.entities.update(write.deletions.entities)
         self.episodes.update(write.deletions.episodes)

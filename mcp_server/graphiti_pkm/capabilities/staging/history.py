@@ -54,6 +54,8 @@ async def read_history(journal: Journal, group_id: str, before: datetime | None 
         seq = rows[-1].seq
     for intent in forgotten:
         then.add(remaining_deletion(intent))
+    if forgotten:
+        then.lose_untold()
     return GroupHistory(group_id, then, now, after, until, tuple(forgotten), newest)
 
 

@@ -264,7 +264,7 @@ class Migrating:
         if wanted.has_episodes:
             await self._copy_episodes(copying, wanted, chosen, named)
         await verifying.entities(list(copying.entities.items()))
-        await verifying.episodes(list(copying.episodes.items()))
+        await verifying.episodes(list(copying.episodes.items()), copying.made)
         await attachments.copy()
         if wanted.has_facts:
             seen: set[str] = set()

@@ -18,6 +18,7 @@ from graphiti_pkm.capabilities.staging.models import (
 )
 from graphiti_pkm.capabilities.staging.renaming import Renaming
 from graphiti_pkm.core.context import Context
+from graphiti_pkm.core.facts.saga_plan import closed_sagas
 from graphiti_pkm.core.identity.groups import Groups
 from graphiti_pkm.core.model.access import Caller
 from graphiti_pkm.core.model.document_records import Instance
@@ -300,17 +301,41 @@ class Snapshots:
                 await write(*late.left_of(intent, vectors if has_vectors else {}))
             for intent in late.deletions:
                 await write(intent, {})
+            untold = tally.lose_untold()
+            for intent in await self._without_untold(stored, now, untold, tally.unclosed_sagas):
+                await write(intent, {})
             end = _step(stored, await self._committer.time(stored), step.model_copy(update={"is_end": True}))
             await self._committer.commit(end, {})
         except PkmError as error:
             raise type(error)(
                 f"{error.message} The group holds a part of {header.tag}: repeat the command to end it.{_kept(safety)}"
             ) from error
-        wanted, made = tally.size if late.deletions else header.size, await self._size(stored)
+        is_less = late.deletions or untold.facts
+        wanted, made = tally.size if is_less else header.size, await self._size(stored)
         if made != wanted:
             raise DamagedStore(
                 f"The group should hold {size_in_words(wanted)} and holds {size_in_words(made)}.{_kept(safety)}"
             )
+
+    async def _without_untold(
+        self, stored: str, now: datetime, untold: Deletions, unclosed: Sequence[str]
+    ) -> list[WriteIntent]:
+        """What the deletion of episodes would have done besides, had it been made in this state."""
+        facts = WriteIntent(
+            uuid=str(uuid4()),
+            group_id=stored,
+            kind=WriteKind.DELETE_FACT,
+            recorded_at=now,
+            deletions=Deletions(facts=untold.facts),
+        )
+        sagas = facts.model_copy(
+            update={
+                "kind": WriteKind.DELETE_EPISODE,
+                "sagas": await closed_sagas(self._graph, stored, unclosed),
+                "deletions": Deletions(sagas=untold.sagas),
+            }
+        )
+        return [*([facts] if untold.facts else ()), *([sagas] if unclosed or untold.sagas else ())]
 
     async def _forgotten_since(self, path: Path, header: SnapshotHeader, stored: str) -> "_Late":
         """What was forgotten since the snapshot was made: a file outside of the data directory was not redacted.

@@ -38,29 +38,27 @@ class Verifying:
         """They must be there; names and summaries of what was joined may differ. Raises DamagedStore."""
         await self._must_agree(pairs, self._records.get_entities, lambda _: (True,))
 
-    async def episodes(self, pairs: Sequence[tuple[str, str]]) -> None:
-        """They must tell the same, but for words that were forgotten there since. Raises DamagedStore."""
-        shorter = await self._shorter(pairs)
-        same = [pair for pair in pairs if pair[0] not in shorter]
-        await self._must_agree(same, self._records.get_episodes, _told)
-        await self._must_agree([pair for pair in pairs if pair[0] in shorter], self._records.get_episodes, _of_time)
+    async def episodes(self, pairs: Sequence[tuple[str, str]], made: Collection[str]) -> None:
+        """They must tell the same, but for words that were forgotten there, or further back, since they were copied.
 
-    async def _shorter(self, pairs: Sequence[tuple[str, str]]) -> set[str]:
-        """Those that lost words there after they were copied: they will never be the same again."""
-        source, target = self._groups
-        writes = await self._journal.forgetting_writes(source)
+        ``made``: those here that this run has made. Raises DamagedStore.
+        """
+        writes = await self._journal.forgetting_writes(self._groups[0])
         redacted = {one.uuid for write in writes for one in (write.forgets.episodes if write.forgets else ())}
-        concerned = [pair for pair in pairs if pair[0] in redacted]
-        found: set[str] = set()
-        for start in range(0, len(concerned), _PAGE):
-            some = concerned[start : start + _PAGE]
-            there = {one.uuid: one for one in await self._records.get_episodes([one for one, _ in some], [source])}
-            here = {one.uuid: one for one in await self._records.get_episodes([one for _, one in some], [target])}
+        asked = pairs if self._compares else [pair for pair in pairs if pair[0] in redacted]
+        for some in (asked[start : start + _PAGE] for start in range(0, len(asked), _PAGE)):
+            sides = [
+                {one.uuid: one for one in await self._records.get_episodes(uuids, [group])}
+                for uuids, group in self._sides(some)
+            ]
+            there, here = ({uuid: _told(one) for uuid, one in side.items()} for side in sides)
             for one, other in some:
-                if one in there and other in here and _told(there[one]) != _told(here[other]):
-                    found.add(one)
-                    self.still_told.add(f"[{other[:_UUID]}] {here[other].name}")
-        return found
+                may_differ = one in redacted or other not in made
+                if may_differ and one in there and other in here and there[one] != here[other]:
+                    self.still_told.add(f"[{other[:_UUID]}] {sides[1][other].name}")
+                    there[one], here[other] = _of_time(sides[0][one]), _of_time(sides[1][other])
+            if self._compares:
+                self._compare(some, there, here)
 
     async def facts(self, pairs: Sequence[tuple[str, str]], coming: Collection[str]) -> None:
         """They must state the same, and those there that have just come in the same words. Raises DamagedStore.

@@ -17,6 +17,7 @@ from graphiti_pkm.core.facts.rules import (
     parsed_start,
     refines_end,
     same_stated_value,
+    same_text,
 )
 from graphiti_pkm.core.model.date_phrases import DatePeriod
 from graphiti_pkm.core.model.records import HAS_GOAL, Fact
@@ -58,7 +59,7 @@ def placed_end(parsed: ParsedFact, start: datetime | None, note: datetime, zone:
 
 
 def closing_end(parsed: ParsedFact, fact: Fact, note: datetime, zone: tzinfo) -> datetime | None:
-    """When a known fact ends that a call repeats with an end; a plan without its day is dropped.
+    """When a known fact ends that a call repeats with an end; a plan may be over before its day.
 
     Of a day that is known to be included it still is when the day alone is told.
     """
@@ -102,8 +103,8 @@ def find_closed(
     """The facts that the call repeats in order to give their end: open ones, and those whose end it changes.
 
     It may tell the end more precisely, or another one, unless a newer note told the known one. A fact known to hold
-    after that end is another period: it stays open, and is reported if the call gives no start. A plan is dropped
-    before its day; of several the call has to give the day.
+    after that end is another period: it stays open, and is reported if the call gives no start. A plan may be over
+    before its day; of several the call has to give the sentence or the day.
     """
     if parsed.invalid_at is None or parsed.is_correction or parsed.kind not in {"state", "plan"}:
         return Closed()
@@ -119,6 +120,8 @@ def find_closed(
     elif not again and (over := [fact for fact in alike if _had_ended(parsed, fact, note, zone)]):
         return Closed(known_over=(max(over, key=_invalid_at),))
     if parsed.kind == "plan":
+        same = [fact for fact in again if parsed.has_text and same_text(parsed.text, fact.text)]
+        again = same or again
         days = {fact.valid_at for fact in again}
         return Closed(tuple(again)) if len(days) == 1 else Closed((), tuple(again))
     later = [fact for fact in again if is_before(closing_end(parsed, fact, note, zone) or note, known_from(fact))]

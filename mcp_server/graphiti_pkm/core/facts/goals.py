@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from graphiti_pkm.core.facts.parsed_facts import ParsedFact
-from graphiti_pkm.core.facts.statuses import DONE, DROPPED, class_of_status
+from graphiti_pkm.core.facts.statuses import ACTIVE, DONE, DROPPED, OPEN, class_of_status
 from graphiti_pkm.core.model.date_phrases import DatePeriod, date_at
 from graphiti_pkm.core.model.names import normalise_name, words_of
 from graphiti_pkm.core.model.records import DUE, GOAL_OUTCOME, HAS_GOAL, Fact
@@ -85,6 +85,25 @@ def deadline_of(fact: Fact, zone: tzinfo) -> DatePeriod | None:
     return date_at(_EPOCH + timedelta(seconds=seconds), fact.value, zone)
 
 
+def taken_up(word: str, goals: Iterable[Fact], at: datetime) -> list[Fact]:
+    """The goals that a status of what is wanted may bring back at an instant: the last of each person who has none now.
+
+    What was dropped is by any word that does not say it again; what was reached only by one that says it is not done.
+    """
+    kind = class_of_status(word)
+    held = [goal for goal in goals if is_goal(goal) and not goal.voided]
+    last = {goal.source_uuid: goal for goal in sorted(held, key=lambda one: (one.is_open, one.invalid_at or at))}
+    brings_back = {"dropped": kind not in {DONE, DROPPED}, "reached": kind in {OPEN, ACTIVE}}
+    return [
+        goal
+        for goal in last.values()
+        if not goal.is_open
+        and goal.invalid_at is not None
+        and goal.invalid_at <= at
+        and brings_back.get(str(goal.attributes.get(GOAL_OUTCOME)), False)
+    ]
+
+
 def without_outcome(attributes: Mapping[str, object]) -> dict[str, object]:
-    """A fact's attributes without what became of a goal."""
+    """A fact's attributes without what became of a goal or plan."""
     return {name: value for name, value in attributes.items() if name != GOAL_OUTCOME}

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
+from graphiti_pkm.core.facts.goals import without_outcome
 from graphiti_pkm.core.facts.statuses import OUTCOMES, class_of_status, status_of_fact
 from graphiti_pkm.core.model.change_kinds import ChangeKind
 from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS
@@ -42,7 +43,7 @@ def to_undo(events: Iterable[RecordedChange]) -> RecordedChange | None:
 def is_later_end(event: FactChange, fact: Fact | None) -> bool:
     """Whether an ending moved the end of a fact to a later time; ``fact``: as it is now, None if it was deleted.
 
-    A plan that is ended by hand was dropped, whatever end it was made for; a note that gives it a later end goes on
+    A plan that is ended by hand is over, whatever end it was made for; a note that gives it a later end goes on
     planning it.
     """
     if event.kind != "retired" or event.replaced_by is not None:
@@ -62,6 +63,7 @@ def restored(fact: Fact, ending: FactChange) -> Fact:
             "invalid_at": ending.previous_invalid_at,
             "expired_at": ending.previous_expired_at,
             "voided": ending.previous_voided,
+            "attributes": without_outcome(before.attributes),
         }
     )
 
@@ -124,10 +126,13 @@ def state_of(entity: Entity, names: Iterable[Name], **links: Sequence[str]) -> E
     )
 
 
-def outcome_of(plan: Fact, by: Fact | None) -> PlanOutcome:
-    """What became of a plan that has ended; ``by``: what took its place. SQL and Cypher say the same."""
+def outcome_of(plan: Fact, by: Fact | None) -> PlanOutcome | None:
+    """What became of a plan that has ended; ``by``: what took its place. SQL and Cypher say the same.
+
+    That nothing took its place says neither that it was kept nor that it was dropped (``outcomes``).
+    """
     if by is None:
-        return "dropped"
+        return None
     status = status_of_fact(by) if by.source_uuid == plan.target_uuid else None
     if status is not None and (said := OUTCOMES.get(class_of_status(status) or "")) is not None:
         return said

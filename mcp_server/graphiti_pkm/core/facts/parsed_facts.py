@@ -19,7 +19,7 @@ from graphiti_pkm.core.facts.statuses import (
     status_key,
     status_word,
 )
-from graphiti_pkm.core.identity.relation_kinds import is_past, may_be_past
+from graphiti_pkm.core.identity.relation_kinds import is_past, may_be_past, needs_target
 from graphiti_pkm.core.model.date_phrases import (
     Bound,
     DatePeriod,
@@ -30,7 +30,7 @@ from graphiti_pkm.core.model.date_phrases import (
 )
 from graphiti_pkm.core.model.labels import as_label
 from graphiti_pkm.core.model.names import display_name, normalise_name, relation_name
-from graphiti_pkm.core.model.records import CONFIDENTIAL, HAS_GOAL, EpisodeSource, Fact, FactKind
+from graphiti_pkm.core.model.records import CONFIDENTIAL, HAS_GOAL, EpisodeSource, Fact, FactKind, PlanOutcome
 from graphiti_pkm.core.model.request_checks import check_texts
 from graphiti_pkm.core.model.requests import ME, STEERING, AddMemory, EntityInput, FactInput
 from graphiti_pkm.core.model.times import in_zone, parse_instant, parse_time, show_time
@@ -105,6 +105,8 @@ class ParsedFact:
     is_confidential: bool = False
     due: int | None = None
     """Of a goal with a deadline: its first instant in seconds since 1970."""
+    outcome: PlanOutcome | None = None
+    """Of a known plan that is told again: what became of it, if the call says so in place of a value."""
 
 
 @dataclass(frozen=True)
@@ -260,6 +262,11 @@ class _Reader:
         if status is not None:
             is_only_word = is_known_status(target) or status_key(target or "") in {"", _STATUS, status_key(status)}
             relation, value, target = HAS_STATUS, status, None if is_only_word else target
+        if given.kind == "state" and (target, value, measure) == (None, None, None) and _leads_nowhere(relation):
+            raise InvalidInput(
+                f"{path} has no target and no value, of which its relation needs one: send what it leads to as target, "
+                "or a value. Nothing was stored."
+            )
         noun = noun_of(relation)
         if given.kind == "reading":
             if value is None:
@@ -432,6 +439,10 @@ def _as_told(deadline: DatePeriod, value: str | None, zone: tzinfo) -> str | Non
     """A deadline in words that do not count from its note: "by autumn 2026" of "by autumn"."""
     local = in_zone(deadline.start, zone)
     return deadline.words or (local.date().isoformat() if local.time() == time() else value)
+
+
+def _leads_nowhere(relation: str) -> bool:
+    return needs_target(relation) or is_status_relation(relation)
 
 
 def _status(given: FactInput, relation: str, value: str | None, target: str | None) -> str | None:

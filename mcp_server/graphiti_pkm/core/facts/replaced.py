@@ -39,7 +39,7 @@ class ReplacementPool:
     place of another: Tom manages me, no longer Maria. ``by_uuid``: facts whose uuids ``replaces`` may name. ``others``:
     facts with these entities, or those that ``replaces`` may name, under any relation. ``placed``: uuids of rivals that
     the call itself mentions, or whose sources it gives something else. ``inverse``: facts into the source that say from
-    the other end what the call says.
+    the other end what the call says. ``said``: facts of any source whose sentences ``replaces`` holds.
     """
 
     pools: Sequence[Sequence[Fact]]
@@ -48,6 +48,7 @@ class ReplacementPool:
     others: Sequence[Fact] = ()
     placed: Collection[str] = ()
     inverse: Sequence[Fact] = ()
+    said: Sequence[Fact] = ()
 
 
 @dataclass(frozen=True)

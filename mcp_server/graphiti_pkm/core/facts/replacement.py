@@ -21,6 +21,7 @@ from graphiti_pkm.core.facts.rules import (
     same_value,
     still_holds,
 )
+from graphiti_pkm.core.facts.sentences import nearest_sentences, reads_as_sentence, same_sentence
 from graphiti_pkm.core.facts.statuses import same_meaning, stated, status_of_fact
 from graphiti_pkm.core.identity.spelling import close_spelling, contains_name, describes_source, is_inflection
 from graphiti_pkm.core.model.names import normalise_name
@@ -104,7 +105,7 @@ def find_replaced(
         else:
             may_be_unrecorded = finder.may_record(wanted)
             unresolved.append(
-                UnresolvedReplacement(wanted, "none", tuple(finder.open_ones()), may_be_unrecorded=may_be_unrecorded)
+                UnresolvedReplacement(wanted, "none", finder.candidates(wanted), may_be_unrecorded=may_be_unrecorded)
             )
     only_guessed = tuple(fact for uuid, fact in guessed.items() if uuid not in facts)
     return Replaced(tuple(facts.values()), only_guessed, tuple(unrecorded), tuple(unresolved))
@@ -121,9 +122,14 @@ class _Finder:
     zone: tzinfo
 
     def may_record(self, wanted: str) -> bool:
-        """Whether an old state may be created: for a named target or value, not for plans, readings and corrections."""
+        """Whether an old state may be created: for a named target or value, not for plans, readings and corrections.
+
+        A sentence names neither.
+        """
         parsed = self.parsed
         if is_current_word(wanted) or parsed.is_correction or parsed.kind in {"plan", "reading"}:
+            return False
+        if self._is_sentence(wanted):
             return False
         is_new_one = (
             self.known(wanted) == self.ends.target_uuid if parsed.has_target else same_value(wanted, parsed.value)
@@ -140,6 +146,24 @@ class _Finder:
             return False
         open_ones = self.open_ones()
         return not open_ones or (is_said(wanted) and not any(self._is_near(wanted, fact) for fact in open_ones))
+
+    def _is_sentence(self, wanted: str) -> bool:
+        is_said = bool(self._saying(wanted)) or reads_as_sentence(wanted, self.parsed.relation)
+        return is_said and self.known(wanted) is None
+
+    def candidates(self, wanted: str) -> tuple[Fact, ...]:
+        """Facts that an entry without a match may refer to; for a sentence first those that say nearly the same."""
+        near: Sequence[Fact] = ()
+        if self._is_sentence(wanted):
+            kinds = {self.parsed.kind} if self.parsed.is_correction else {"state", "plan"}
+            own = [fact for fact in self._own() if fact.kind in kinds and still_holds(fact, self.now)]
+            near = [*self._saying(wanted), *nearest_sentences(wanted, own)]
+        return tuple({fact.uuid: fact for fact in (*near, *self.open_ones())}.values())
+
+    def _own(self) -> list[Fact]:
+        """Facts of this source, of whatever relation."""
+        source = self.ends.source_uuid
+        return [fact for fact in self.around.others if fact.source_uuid == source and not fact.voided]
 
     def open_ones(self) -> list[Fact]:
         """Facts that a name without a match may refer to: those of this source and relation that still hold.
@@ -310,7 +334,7 @@ class _Finder:
                 return list({fact.uuid: fact for fact in hits}.values())
         entity_uuid = self.known(wanted)
         name = normalise_name(wanted)
-        return [
+        named = [
             fact
             for fact in pool
             if not fact.voided
@@ -324,6 +348,17 @@ class _Finder:
             for fact in self.around.rivals
             if not fact.voided and (fact.source_uuid == entity_uuid or normalise_name(fact.source_name) == name)
         ]
+        return named or self._meant_by(wanted)
+
+    def _saying(self, sentence: str) -> list[Fact]:
+        """Facts with just this sentence."""
+        return [fact for fact in self.around.said if not fact.voided and same_sentence(fact.text, sentence)]
+
+    def _meant_by(self, sentence: str) -> list[Fact]:
+        """The facts with this sentence: of this source under any relation, else those that may be named at all."""
+        said = self._saying(sentence)
+        own = [fact for fact in said if fact.source_uuid == self.ends.source_uuid]
+        return own or [fact for fact in said if fact in self.around.rivals or fact in self.around.inverse]
 
     def _inverse(self, wanted: str) -> list[Fact]:
         """Facts of the named entity that say from the other end what the call says."""

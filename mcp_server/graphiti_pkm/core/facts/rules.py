@@ -192,6 +192,20 @@ def precedes(one: DatePeriod | None, other: datetime | None, zone: tzinfo) -> bo
     return one is not None and other is not None and one.end <= other and not coincide(one.start, other, zone)
 
 
+def told_words(parsed: ParsedFact, start: datetime | None, end: datetime | None, old: Fact | None) -> dict[str, object]:
+    """The words of the dates that a fact gets: those of the call, else those of the fact that has the same date."""
+    words: dict[str, object] = {}
+    for name, at, said, before in (
+        (START_WORDS, start, (parsed.valid_at, parsed.start_words), old and old.valid_at),
+        (END_WORDS, end, (parsed.invalid_at, parsed.end_words), old and old.invalid_at),
+    ):
+        if at is not None and said[0] == at:
+            words[name] = said[1]
+        elif at is not None and old is not None and before == at:
+            words[name] = old.attributes.get(name)
+    return {name: text for name, text in words.items() if text is not None}
+
+
 def end_of(fact: Fact, at: datetime, zone: tzinfo) -> datetime:
     """The end of a fact for a given instant: an end on the day it was recorded is not before it was recorded."""
     told_at = fact.reference_time
@@ -428,7 +442,7 @@ def ended(fact: Fact, at: datetime, now: datetime, recorded_at: datetime | None 
     """
     expired_at = recorded_at or now
     if fact.kind == "plan":  # fulfilled, dropped or moved: it has ended in the record, whatever its planned time
-        return fact.model_copy(update={"expired_at": expired_at})
+        return fact.model_copy(update={"expired_at": expired_at, "attributes": without_outcome(fact.attributes)})
     if is_before(at, known_from(fact)):
         return None
     end = at if fact.invalid_at is None else min(at, fact.invalid_at)

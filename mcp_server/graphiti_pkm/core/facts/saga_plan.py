@@ -11,7 +11,7 @@ from graphiti_pkm.core.model.names import former_key, name_key, normalise_name
 from graphiti_pkm.core.model.places import Place
 from graphiti_pkm.core.model.records import Episode, Forgetting, WriteIntent
 from graphiti_pkm.core.model.redaction import FORGOTTEN
-from graphiti_pkm.core.model.saga_records import EpisodeLink, Saga, SagaStep
+from graphiti_pkm.core.model.saga_records import EpisodeLink, Saga, SagaMembers, SagaStep
 from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.errors import NotFound, PkmError
 
@@ -155,16 +155,7 @@ async def close_sagas(
     held = await graph.sagas.sagas_of_episodes(touched, [intent.group_id], gone)
     links = closing_links(await graph.sagas.links_around(gone), gone)
     stay = [
-        one.saga.model_copy(
-            update={
-                "name": FORGOTTEN if says(one.saga.name) else one.saga.name,
-                "summary": "",
-                "last_summarized_at": None,
-                "last_summarized_episode_valid_at": None,
-                "first_episode_uuid": one.first_remaining,
-                "last_episode_uuid": one.last_remaining,
-            }
-        )
+        _closed(one, FORGOTTEN if says(one.saga.name) else one.saga.name)
         for one in held
         if one.first_remaining is not None
     ]
@@ -180,5 +171,31 @@ async def close_sagas(
             ),
             "deletions": intent.deletions.model_copy(update={"sagas": empty}),
             "forgets": forgets.model_copy(update={"members": tuple(sorted(members))}),
+        }
+    )
+
+
+async def closed_sagas(graph: Graph, group_id: str, uuids: Iterable[str]) -> tuple[Saga, ...]:
+    """Sagas of which episodes were removed before the graph got them, as ``close_sagas`` leaves such sagas.
+
+    ``graph`` is read under the group's lock.
+    """
+    closed: list[Saga] = []
+    for uuid in uuids:
+        latest = await graph.sagas.latest_of_saga(uuid)
+        held = [] if latest is None else await graph.sagas.sagas_of_episodes([latest], [group_id], [])
+        closed.extend(_closed(one, one.saga.name) for one in held if one.saga.uuid == uuid)
+    return tuple(closed)
+
+
+def _closed(members: SagaMembers, name: str) -> Saga:
+    return members.saga.model_copy(
+        update={
+            "name": name,
+            "summary": "",
+            "last_summarized_at": None,
+            "last_summarized_episode_valid_at": None,
+            "first_episode_uuid": members.first_remaining,
+            "last_episode_uuid": members.last_remaining,
         }
     )

@@ -12,6 +12,7 @@ SUPERSEDED = "superseded"
 DROPPED = "dropped"
 DONE = "done"
 OPEN = "open"
+ACTIVE = "active"
 OUTCOMES: Mapping[str, PlanOutcome] = {DONE: "fulfilled", DROPPED: "dropped"}
 """What became of a plan that was ended by a status of this class that its target has."""
 
@@ -25,7 +26,7 @@ _WORDS = {
         "in review, under review",
         "planned, scheduled",
     ),
-    "active": (
+    ACTIVE: (
         "accepted, approved, agreed, adopted, decided, confirmed, ratified, signed off, in force",
         "in progress, active, ongoing, started, running, wip, work in progress",
     ),

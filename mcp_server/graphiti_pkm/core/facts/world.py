@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from graphiti_pkm.core.facts.rules import update_of
+from graphiti_pkm.core.facts.sentences import sentence_key
 from graphiti_pkm.core.identity.near_relations import Measures
 from graphiti_pkm.core.model.names import measure_key, normalise_name
 from graphiti_pkm.core.model.records import Fact, FactUpdate
@@ -39,6 +40,7 @@ class FactWorld:
         self._from_by: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         self._to_by: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         self._readings: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+        self._saying: defaultdict[str, list[str]] = defaultdict(list)
         self._begun: defaultdict[str, Measures] = defaultdict(Measures)
         newest_first = sorted(self._before.values(), key=lambda fact: fact.created_at, reverse=True)
         self._age.update((fact.uuid, age) for age, fact in enumerate(newest_first))
@@ -118,6 +120,10 @@ class FactWorld:
         found = self._newest_first(self._to_by.get((target_uuid, normalise_name(relation)), ()))
         return [fact for fact in found if fact.source_uuid != not_from]
 
+    def saying(self, sentence: str) -> list[Fact]:
+        """Facts with just this sentence, newest first."""
+        return self._newest_first(self._saying.get(sentence_key(sentence), ()))
+
     def facts_at(self, source_uuid: str, target_uuid: str | None) -> list[Fact]:
         """Facts from a source, or to a target if one is given, under any relation; newest first."""
         into = () if target_uuid is None else self._to.get(target_uuid, ())
@@ -155,6 +161,7 @@ class FactWorld:
         self._to[fact.target_uuid].append(fact.uuid)
         self._from_by[fact.source_uuid, relation].append(fact.uuid)
         self._to_by[fact.target_uuid, relation].append(fact.uuid)
+        self._saying[sentence_key(fact.text)].append(fact.uuid)
         if fact.kind == "reading":
             self._readings[fact.source_uuid, measure_key(fact.measure or "")].append(fact.uuid)
 

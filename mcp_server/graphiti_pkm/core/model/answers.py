@@ -68,6 +68,10 @@ class FactView(Answer):
     told_end: str | None = None
     replaced_by: str | None = None
     """Uuid of the fact that took its place when it ended."""
+    replacement: str | None = None
+    """That fact with its dates, unless it is listed in the same answer."""
+    replacement_quote: str | None = None
+    """The words behind that fact."""
     because_of: str | None = None
     """What it follows from: the name of an entity, or the sentence of a fact."""
     because_of_uuid: str | None = None

@@ -17,9 +17,10 @@ class ChangeFilter(Record):
     until: datetime | None = None
     """Before."""
     told_since: datetime | None = None
-    """Only what an episode of this instant or later caused; without an episode, what was recorded then."""
+    """Only what was told at this instant or later: by the episode that caused it, else by the first one of the fact
+    that took the place of what was retired; without an episode, what was recorded then. The newest told come first."""
     told_until: datetime | None = None
-    """Only what an episode before this instant caused, likewise."""
+    """Only what was told before this instant, likewise."""
     entity_uuid: str | None = None
     """Only changes of this entity's facts, including deleted ones."""
     kinds: tuple[ChangeKind, ...] = ()

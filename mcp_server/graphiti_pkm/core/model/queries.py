@@ -11,6 +11,8 @@ from graphiti_pkm.core.model.date_phrases import DatePeriod, told_around
 from graphiti_pkm.core.model.records import EntryType, Episode, Fact, FactKind, Name, Record
 from graphiti_pkm.core.model.times import check_period
 
+COMPARED_QUOTE = 1_000
+"""Characters of a quote whose words count for the score of its fact; all words of a quote find the fact."""
 NewestOf = Literal["current", "ended", "reading", "planned"]
 """Which facts of an entity: states that hold or have ended, its readings, or open plans."""
 
@@ -75,7 +77,8 @@ class FactFilter(Record):
     known: neither fulfilled nor dropped, moved or over by the last day that they were made for."""
     known_at: datetime | None = None
     """The state of the record at this instant, not after ``now``: facts recorded until then, with their values
-    before the first later change. "Current" then refers to this instant."""
+    before the first later change. "Current" then refers to this instant; of lists in which current facts come first,
+    to ``as_of`` if that is given."""
     by_reference_time: bool = False
     """Set if ``known_at`` precedes the whole record: episodes then count from their own reference time."""
     status: StatusFilter | None = None

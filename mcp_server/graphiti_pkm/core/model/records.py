@@ -95,7 +95,7 @@ HAS_GOAL = "HAS_GOAL"
 DUE = "due"
 """The attribute of a goal that holds the first instant of its deadline, in seconds since 1970."""
 GOAL_OUTCOME = "goal_outcome"
-"""The attribute of an ended goal of which a note says that it was reached or dropped."""
+"""The attribute of an ended goal or plan of which a note or a reason says what became of it."""
 
 PlanOutcome = Literal["fulfilled", "dropped", "replaced"]
 Outcome = Literal[PlanOutcome, "reached"]
@@ -142,7 +142,7 @@ class Fact(Record):
     is_cause_confidential: bool = Field(default=False, exclude=True)
     """Whether the cause is a fact that is not public, read with it."""
     outcome: PlanOutcome | None = Field(default=None, exclude=True)
-    """Of a plan that has ended, read with it: whether it came about, was dropped, or gave way to something else."""
+    """Of a plan that has ended, read with it: what became of it by what took its place."""
 
     @property
     def is_open(self) -> bool:
@@ -494,6 +494,8 @@ class WriteKind(StrEnum):
 
 ADDING = frozenset({WriteKind.ADD_MEMORY, WriteKind.INGEST, WriteKind.MIGRATE})
 """Kinds of writes whose episodes have receipts in the journal."""
+FORGETTING = frozenset({WriteKind.FORGET, WriteKind.DELETE_EPISODE})
+"""Kinds of writes whose records no way back brings again."""
 
 
 class RestoreStep(Record):

@@ -45,6 +45,7 @@ _SHELL: Mapping[str, object] = MappingProxyType(
         "target_name": "",
     }
 )
+_WORDS_OF_A_SAGA = ("name", "summary", "last_summarized_at", "last_summarized_episode_valid_at")
 SHELL_OF_A_WRITE = ("uuid", "group_id", "kind", "recorded_at", "arrived_at")
 """What is kept of a write whose group is cleared: that something was written, and when."""
 _OF_OTHERS = frozenset({"retired", "needs_attention", "related", "proposed", "not_found"})
@@ -282,7 +283,9 @@ class _Redaction:
 
     def merge(self, merge: Merge) -> Merge:
         """A part of a merge, whose archive may hold forgotten words."""
-        return merge.model_copy(update={"archive": merge.archive.model_copy(update=self._records(merge.archive))})
+        archive = merge.archive.model_copy(update=self._records(merge.archive))
+        facts = tuple(one.model_copy(update={"episodes": self._remaining(one)}) for one in archive.facts)
+        return merge.model_copy(update={"archive": archive.model_copy(update={"facts": facts})})
 
     def _document(self, document: Document) -> Document:
         left = self._documents.get(document.uuid)
@@ -296,7 +299,7 @@ class _Redaction:
         now = self._sagas
         return {
             "sagas": tuple(
-                one.model_copy(update={"name": now[one.uuid].name, "summary": now[one.uuid].summary})
+                one.model_copy(update={field: getattr(now[one.uuid], field) for field in _WORDS_OF_A_SAGA})
                 if one.uuid in now
                 else one
                 for one in earlier.sagas
@@ -367,11 +370,14 @@ class _Redaction:
         return fact if now is None else fact.model_copy(update={name: getattr(now, name) for name in _WORDS})
 
     def _without_gone(self, record: _TOLD) -> _TOLD:
-        """The record without the episodes that are gone, which an earlier state of the group would name for ever."""
-        if self._gone_episodes.isdisjoint(record.episodes):
-            return record
-        left = tuple(one for one in record.episodes if one not in self._gone_episodes)
-        return record.model_copy(update={"episodes": left})
+        """The record without the episodes that are gone, which an earlier state of the group would name for ever.
+
+        If no other told it then, they stay: by them such a state knows that it has the fact no more (``GroupTally``).
+        """
+        return record.model_copy(update={"episodes": self._remaining(record) or record.episodes})
+
+    def _remaining(self, record: Fact | FactUpdate) -> tuple[str, ...]:
+        return tuple(one for one in record.episodes if one not in self._gone_episodes)
 
     def _new_vectors(self, given: NewVectors) -> NewVectors:
         """New vectors without those of removed words."""

@@ -162,7 +162,8 @@ class FactInput(Request):
     invalid_at: Annotated[
         str | None,
         Field(
-            description='when it ended, or "until 2026-04-30" with its last day; restate a known fact with it to end it'
+            description='when it ended, or "until 2026-04-30" with its last day; restate a known fact with it to end '
+            "it, a plan with value kept or dropped"
         ),
     ] = None
     replaces: Annotated[

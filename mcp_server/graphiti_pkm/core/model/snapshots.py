@@ -33,7 +33,7 @@ class SnapshotHeader(Record):
 def remaining_deletion(forgetting: WriteIntent) -> WriteIntent:
     """What a forgetting still does to writes that it has redacted: it removes the shells of deleted records.
 
-    What it forgets otherwise is no longer in them.
+    It also closes the chains of sagas. What it forgets otherwise is no longer in them.
     """
     return WriteIntent(
         uuid=forgetting.uuid,
@@ -41,6 +41,7 @@ def remaining_deletion(forgetting: WriteIntent) -> WriteIntent:
         kind=forgetting.kind,
         recorded_at=forgetting.recorded_at,
         arrived_at=forgetting.arrived_at,
+        episode_links=forgetting.episode_links,
         deletions=forgetting.deletions.model_copy(update={"groups": ()}),
     )
 

@@ -120,6 +120,7 @@ class GraphFacts(Protocol):
     async def connections(self, entity_uuid: str, wanted: FactFilter, window: Window) -> FactPage:
         """Facts of an entity, in either direction: current first, then newest valid_at, created_at, then uuid.
 
+        Current at ``as_of``, else ``known_at``, else ``now``: what only possibly held at ``as_of`` comes after.
         ``window.newest`` False: oldest first, by valid_at (unknown start: reference_time), created_at, then uuid.
         """
         ...
@@ -277,11 +278,14 @@ class GraphSearch(Protocol):
         ...
 
     async def search_facts(self, terms: Sequence[str], wanted: FactFilter, limit: int) -> dict[str, float]:
-        """Full-text hits in relation names and fact texts, filtered in the query."""
+        """Full-text hits in relation names, texts and quotes of facts, filtered in the query."""
         ...
 
     async def fact_texts(self, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, str]:
-        """Sentence, relation and both names of each fact, as one text; those of other groups are left out."""
+        """Sentence, relation, both names and quote of each fact, as one text; those of other groups are left out.
+
+        Of a quote the first ``COMPARED_QUOTE`` characters, and none that is its sentence.
+        """
         ...
 
     async def search_episodes(self, terms: Sequence[str], wanted: EpisodeFilter, limit: int) -> dict[str, float]:

@@ -1,13 +1,21 @@
 """Collects search candidates from a pool of constant size and fuses their scores."""
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graphiti_pkm.core.identity.name_parts import short_titles
 from graphiti_pkm.core.identity.persons import Persons
 from graphiti_pkm.core.identity.spelling import NameForm
-from graphiti_pkm.core.model.names import SHORTEST_PART, beginning_term, name_key, normalise_name, search_terms
+from graphiti_pkm.core.model.names import (
+    SHORTEST_PART,
+    beginning_term,
+    name_key,
+    normalise_name,
+    search_terms,
+    words_of,
+)
 from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import Entity, Vector
 from graphiti_pkm.core.ports.graph import Graph
@@ -47,6 +55,17 @@ _SENTENCE_MARKS = " \t\n.,;:!?\"'“”„«»()"
 _FEW_KEYS = 200
 """Computing more is left to a thread."""
 PERSON_WORDS = frozenset({"me", "i", "user", "theuser", "myself"})
+_ASKING = words_of("who whom whose what which when where why how")
+_OF_QUESTIONS = _ASKING | words_of(
+    """do does did doing done have has had having could would should don doesn didn haven hasn hadn couldn wouldn
+    shouldn isn aren wasn weren t"""
+)
+"""Words that form a question, and what an apostrophe leaves of them. Rare in facts, they would weigh more than what is
+asked for. Not those that are names as well: will, may, can."""
+_BEING = words_of("is are was were am")
+"""Form a question after a word that asks, and first in a query; elsewhere they may be part of what is asked for."""
+_CAPITALISED = re.compile(r"(?<!^)(?<![.!?:]\s)\b[A-Z]\w*")
+"""A word with a capital that does not begin the sentence: WHO, the organisation."""
 _QUERY_CHARS = 4_000
 _MOST_TERMS = 64
 _ONLY_WORDS = (
@@ -64,6 +83,18 @@ class Query:
     vector: "Vector | None"
     note: str | None
     """A note for the caller about how the search was done."""
+
+    @property
+    def telling(self) -> "Query":
+        """The query without the words that only make a question of it, unless there are no others."""
+        names = frozenset(search_terms(" ".join(_CAPITALISED.findall(self.text.strip()))))
+        before = ["", *self.terms]
+        terms = [
+            term
+            for term, last in zip(self.terms, before, strict=False)
+            if term in names or not (term in _OF_QUESTIONS or (term in _BEING and (not last or last in _OF_QUESTIONS)))
+        ]
+        return replace(self, terms=terms or self.terms)
 
 
 class Candidates:
@@ -178,7 +209,8 @@ class Candidates:
         return records, {item.uuid: (item.name, *aliases.get(item.uuid, ())) for item in records}
 
     async def facts(self, query: Query, wanted: FactFilter, parts: Sequence[FactFilter] = ()) -> Scores:
-        """Facts by their sentence, relation and both entity names; the best of each of the ``parts`` are among them."""
+        """Facts by sentence, relation, both names and quote; the best of each of the ``parts`` are among them."""
+        query = query.telling
         asked = [*((part, _OF_A_PART) for part in parts), (wanted, POOL)]
         counts, found = await asyncio.gather(
             self._worded_facts(query, asked, wanted.group_ids),

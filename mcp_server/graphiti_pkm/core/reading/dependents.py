@@ -9,7 +9,7 @@ from graphiti_pkm.core.facts.rules import is_current
 from graphiti_pkm.core.facts.statuses import HAS_STATUS
 from graphiti_pkm.core.model.names import normalise_name
 from graphiti_pkm.core.model.queries import EpisodeFilter, FactFilter, Window
-from graphiti_pkm.core.model.records import Fact
+from graphiti_pkm.core.model.records import HAS_GOAL, Fact
 from graphiti_pkm.core.ports.graph import Graph
 
 MOST_DEPENDENTS = 5
@@ -61,6 +61,11 @@ class DependentsReader:
         page = await self._graph.facts.connections(entity_uuid, wanted, Window(limit=_READ))
         told = tuple(one for one in page.facts if one.reference_time is None or one.reference_time <= by)
         return _settled(Dependents(told, len(told)), is_settled)
+
+    async def goals_for(self, group_id: str, entity_uuid: str, now: datetime) -> tuple[Fact, ...]:
+        """Goals that have an entity as their target, open and ended ones."""
+        wanted = FactFilter(group_ids=(group_id,), now=now, direction="in", relations=(HAS_GOAL,))
+        return (await self._graph.facts.connections(entity_uuid, wanted, Window(limit=_READ))).facts
 
     async def on_entity(
         self, group_id: str, entity_uuid: str, now: datetime, is_settled: Callable[[str], bool]

@@ -29,6 +29,7 @@ from graphiti_pkm.core.reading.views import (
     NODE_PLANS,
     WHOLE_SUMMARY,
     Ended,
+    Replacement,
     Views,
     size_in_words,
 )
@@ -281,10 +282,24 @@ class Reader:
 
     async def _replacements(
         self, facts: Sequence[Fact], group_ids: Sequence[str], known_at: datetime | None = None
-    ) -> dict[str, str]:
-        """The replacement of each fact, in one query per page; not for a past state of the record."""
+    ) -> dict[str, Replacement]:
+        """The replacement of each fact, in two queries per page; not for a past state of the record.
+
+        One that comes earlier among the facts needs no words. One that comes later has them until ``said_once`` takes
+        them out, as a page may be cut before it.
+        """
         ended = [fact.uuid for fact in facts if fact.voided or fact.expired_at is not None]
-        return await self._graph.changes.replacements(ended, group_ids) if ended and known_at is None else {}
+        if not ended or known_at is not None:
+            return {}
+        replaced = await self._graph.changes.replacements(ended, group_ids)
+        places = {fact.uuid: place for place, fact in enumerate(facts)}
+        asked = list(dict.fromkeys(by for by in replaced.values() if by not in places))
+        others = await self._graph.records.get_facts(asked, group_ids) if asked else ()
+        words = {fact.uuid: fact for fact in (*facts, *others)}
+        return {
+            uuid: Replacement(by, words.get(by) if places.get(by, len(facts)) > places[uuid] else None)
+            for uuid, by in replaced.items()
+        }
 
     @staticmethod
     def _states_only(anchor: Anchor, as_of: datetime | None, total: int) -> str | None:

@@ -24,6 +24,7 @@ from graphiti_pkm.core.model.records import HAS_GOAL, Entity, Fact, Name, Vector
 from graphiti_pkm.core.model.requests import ME, AddMemory
 from graphiti_pkm.core.ports.graph import Graph
 from graphiti_pkm.core.reading.bare_names import bare_names
+from graphiti_pkm.core.reading.sentences_told import facts_told_so
 from graphiti_pkm.core.waiting import in_thread, in_thread_if
 
 LONG_TEXT = 20_000
@@ -277,6 +278,7 @@ class _Reading:
                 _CONFLICTING_EACH,
             ),
             self._lists(self.graph.facts.facts_between, wanted.between, _BETWEEN_EACH),
+            facts_told_so(self.graph, self.group_id, self.parsed, self._uuid, now),
             *(self._by_prefix(prefix) for prefix in wanted.prefixes),
             *(self._into(target, same, now) for target, same in wanted.rivals),
         )

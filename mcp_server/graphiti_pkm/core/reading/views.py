@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
+from typing import get_args
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel
@@ -58,6 +59,15 @@ class Ended:
     is_summary_past: bool
 
 
+@dataclass(frozen=True)
+class Replacement:
+    """What took the place of a fact."""
+
+    uuid: str
+    fact: Fact | None = None
+    """To be said in words, if the answer does not list it anyway."""
+
+
 class Views:
     """Turns records into answers for one set of group names, one time zone and one clock."""
 
@@ -74,9 +84,10 @@ class Views:
         as_of: datetime | None = None,
         known_at: datetime | None = None,
         asked: str | None = None,
-        replaced_by: str | None = None,
+        replaced_by: Replacement | None = None,
     ) -> FactView:
         """One fact; direction is relative to the entity ``asked`` about, status to ``as_of``."""
+        by = replaced_by.fact if replaced_by else None
         value, attributes = stated(fact)
         status = status_of(fact, now, as_of, known_at)
         return FactView(
@@ -102,7 +113,9 @@ class Views:
             invalid_at=_iso(fact.invalid_at),
             told_start=words_at(fact.valid_at, attributes.get(START_WORDS), self._zone),
             told_end=words_at(fact.invalid_at, attributes.get(END_WORDS), self._zone, is_end=True),
-            replaced_by=replaced_by,
+            replaced_by=replaced_by and replaced_by.uuid,
+            replacement=by and self.sentence(by),
+            replacement_quote=clipped(by.quote, _SENTENCE) if by and by.quote and by.quote != by.text else None,
             because_of=shown_cause(fact, _SENTENCE) or None,
             because_of_uuid=fact.cause_uuid if fact.cause else None,
             reference_time=_iso(fact.reference_time),
@@ -176,6 +189,13 @@ class Views:
         return f"{clipped(fact.text, _SENTENCE)} ({shown_validity(fact, self._zone, self._now())})"
 
 
+def said_once(facts: Sequence[FactView]) -> list[FactView]:
+    """The facts of an answer; what took the place of one has no words there if it is listed itself."""
+    listed = {one.uuid for one in facts}
+    unsaid = {"replacement": None, "replacement_quote": None}
+    return [one.model_copy(update=unsaid) if one.replaced_by in listed else one for one in facts]
+
+
 def shown_validity(fact: Fact, zone: tzinfo, now: datetime | None = None) -> str:
     """The validity in words, marked as retired where the dates alone do not show it, and as not public.
 
@@ -245,9 +265,9 @@ def shown_ending(fact: Fact, zone: tzinfo) -> str | None:
 
 
 def what_became_of(fact: Fact) -> Outcome | None:
-    """The outcome of an ended plan, or of an ended goal if a note says it."""
+    """The outcome of an ended plan or goal, as a note or a reason says it, else of a plan as it follows from others."""
     said = fact.attributes.get(GOAL_OUTCOME)
-    return "reached" if said == "reached" else "dropped" if said == "dropped" else fact.outcome
+    return next((known for known in get_args(Outcome) if known == said), fact.outcome)
 
 
 def is_past(fact: Fact, at: datetime, zone: tzinfo) -> bool:

@@ -27,7 +27,7 @@ from graphiti_pkm.core.model.records import (
 )
 from graphiti_pkm.core.model.times import as_utc
 from graphiti_pkm.storage.graph.queries.parts import ENTITY_KEYS, FACT_KEYS, VALUE_KIND, VALUE_NUMBER
-from graphiti_pkm.storage.graph.queries.search import indexed, searchable
+from graphiti_pkm.storage.graph.queries.search import indexed, searchable, searchable_fact
 from graphiti_pkm.storage.graph.queries.values import Row, day_number, storable
 
 EPOCH = "1970-01-01T00:00:00+00:00"
@@ -223,7 +223,7 @@ def fact_properties(record: Fact, scope: str) -> Row:
         "fact": record.text,
         "episodes": record.episodes,
         "search_scope": scope,
-        "search_text": indexed(searchable(f"{record.relation.replace('_', ' ')} {record.text}")),
+        "search_text": indexed(searchable_fact(record.relation, record.text, record.quote)),
         "recorded_day": day_number(record.created_at),
     }
 
@@ -236,7 +236,11 @@ def derived_from(value: str | None, unit: str | None) -> Row:
 
 def fact_update_row(record: FactUpdate) -> Row:
     """New values of a fact; ``attributes`` are the properties that change beside our own."""
-    return {**dict(record), "attributes": _attributes(record.attributes, FACT_KEYS + _FACT_FIELDS)}
+    return {
+        **dict(record),
+        "attributes": _attributes(record.attributes, FACT_KEYS + _FACT_FIELDS),
+        "quote_words": f" {indexed(searchable(record.quote))}" if record.quote else "",
+    }
 
 
 def states(record: FactChange) -> dict[str, str]:

@@ -142,6 +142,7 @@ def _remake(path: Path, forgettings: Forgettings, writes: Sequence[WriteIntent])
             place = rows[-1].seq
         for write in writes:
             add(remaining_deletion(write), {})
+        tally.lose_untold()  # as whoever restores it does
         writer.finish(header.model_copy(update={"size": tally.size}), _newest(writes))
 
 

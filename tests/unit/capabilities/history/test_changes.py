@@ -263,13 +263,33 @@ async def test_a_change_has_the_date_of_its_note_and_is_found_by_it(world: Writi
     recent = await changed(world, None, told_since="2002")
     assert recent.total == page.total - 1
     assert recent.message.startswith(
-        f"Found {recent.total} of {recent.total} change(s), newest recorded first, told since 2002"
+        f"Found {recent.total} of {recent.total} change(s), newest told first, told since 2002"
     )
     both = await changed(world, "2026", told_since="2001")
     assert both.total == page.total
     assert "recorded since 2026-01-01 and told since 2001-01-01" in both.message
     with pytest.raises(InvalidInput, match="Give since"):
         await changed(world, None)
+
+
+async def test_the_date_that_is_shown_is_what_the_period_compares(world: WritingWorld) -> None:
+    await told(world, "Acme.", ACME, reference_time="2001-05-04")
+    await told(world, "Globex.", GLOBEX, reference_time="2001-05-06")
+    await told(world, "Initech.", {**ACME, "target": "Initech"}, reference_time="2001-04-01")
+    by_hand = RetireFact(
+        fact_uuid=world.fact("me WORKS_AT Acme").uuid,
+        reason="Now at Globex.",
+        replaced_by=world.fact("me WORKS_AT Globex").uuid,
+    )
+    assert (await world.retiring.retire_fact(LOCAL, by_hand)).changed
+    shown = (await changed(world, None, told_since="2001")).changes
+    days = [str(change.told_at)[:10] for change in shown]
+    assert days == ["2001-05-06", "2001-05-06", "2001-05-04", "2001-04-01"]  # by when they were told
+    for day in days:
+        of_day = await changed(world, None, told_since=day, until=f"{day}T23:59:59")
+        assert of_day.changes == [change for change in shown if str(change.told_at)[:10] == day]
+    pages = await all_pages(lambda cursor: changed(world, None, told_since="2001", limit=1, cursor=cursor))
+    assert [change for page in pages for change in page.changes] == shown
 
 
 async def test_until_ends_the_period_of_the_notes_if_that_is_asked_for(world: WritingWorld) -> None:

@@ -319,6 +319,7 @@ async def test_undeclared_endpoints_are_one_short_report_of_what_can_be_typed(wo
     assert the(answer, "similar_existing").detail.startswith("Sarah is new")
     alone = await world.tell("x", {**KNOWS, "source": "Ben", "relation": "LIKES"})
     assert len(the(alone, "undeclared_endpoint").model_dump_json()) < 150
+    assert report.call.startswith("Optional:")
 
 
 async def test_types_come_with_the_next_note_and_no_note_is_made_up_for_them(world: WritingWorld) -> None:
@@ -377,7 +378,10 @@ async def test_at_most_five_facts_are_related(world: WritingWorld) -> None:
 async def test_next_steps_only_where_something_is_missing(world: WritingWorld) -> None:
     assert "entities" in ((await world.tell("Sarah came.")).next_steps or "")
     assert (await world.tell("x", KNOWS)).next_steps is None
-    assert "search_nodes" in ((await world.tell("x", entities=[{"name": "Zanzibar"}])).next_steps or "")
+    said = (await world.tell("x", entities=[{"name": "Zanzibar"}])).next_steps or ""
+    assert "search_nodes" in said
+    assert said.startswith("Nothing in it was known before: right if you searched for it")
+    assert len(said) < 130
     assert (await world.tell("Zanzibar", entities=[{"name": "Zanzibar"}])).next_steps is None
 
 

@@ -38,7 +38,7 @@ async def settle(world: WritingWorld, report: Attention, chosen: str = "") -> Ad
     call = ready_calls(report)[0]
     (fact,) = call["facts"]
     if chosen:
-        fact["replaces"] = [chosen, *fact["replaces"][1:]] if isinstance(fact["replaces"], list) else chosen
+        fact["replaces"] = [chosen, *fact["replaces"][1:]]
     return await world.send(call)
 
 

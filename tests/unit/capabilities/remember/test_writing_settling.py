@@ -155,7 +155,7 @@ async def test_a_dated_correction_without_its_original_stays_as_it_was_stored(
     answer = await world.tell("Now.", wrong, group_id=world.group, **times)
     report = the(answer, "ambiguous_replacement")
     (old,) = [fact for fact in world.facts if fact.cause_uuid]
-    assert ready_calls(report)[0]["facts"][0]["replaces"] == old.uuid
+    assert ready_calls(report)[0]["facts"][0]["replaces"] == [old.uuid]
     assert await world.settle(report) == (1, set())
     assert [fact.uuid for fact in world.facts if fact.voided] == [old.uuid]
     (kept,) = [fact for fact in world.facts if fact.cause_uuid and not fact.voided]

@@ -602,3 +602,42 @@ async def test_a_query_for_what_is_not_public_lists_it(told: ParsedRequest, quer
     answer = await told.facts(query)
     assert (answer.total == 1) == is_all
     assert ([fact.uuid for fact in answer.facts] == [secret.uuid]) == is_all
+
+
+CLOSED = {"text": "Fenwick Labs did not close the office", "relation": "KEEPS"}
+DATABASE = {"text": "The shop has been using a MySQL database", "relation": "USES"}
+CHARITY = {"text": "WHO employs Sarah", "relation": "EMPLOYS"}
+
+
+async def found_by(told: ParsedRequest, query: str, *facts: Mapping[str, str]) -> list[str]:
+    """The sentences that a query finds by its words."""
+    await told.begin(*(a_fact(told.sarah, told.acme, created_at=BEGAN, **fact) for fact in facts))
+    told.world.embedder.is_available = False
+    return [fact.fact for fact in (await told.facts(query)).facts]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Which database did we use?",
+        "What were we using database for?",
+        "Who had MySQL, when, where and why?",
+        "Why didn't we use MySQL?",
+        "How does MySQL do?",
+    ],
+)
+async def test_words_that_form_a_question_find_nothing(told: ParsedRequest, query: str) -> None:
+    others = [
+        {"text": f"Sarah knows {asked} she {did} it", "relation": "KNOWS"}
+        for asked, did in (("what", "did"), ("why", "does"), ("how", "had"), ("when", "was"), ("where", "do"))
+    ]
+    assert await found_by(told, query, CLOSED, DATABASE, *others) == [DATABASE["text"]]
+
+
+@pytest.mark.parametrize("query", ["did", "What did"])
+async def test_a_query_of_such_words_alone_is_searched_as_it_is(told: ParsedRequest, query: str) -> None:
+    assert await found_by(told, query, CLOSED, DATABASE) == [CLOSED["text"]]
+
+
+async def test_a_name_with_a_capital_is_no_word_of_a_question(told: ParsedRequest) -> None:
+    assert await found_by(told, "Whom does WHO employ?", DATABASE, CHARITY) == [CHARITY["text"]]

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from tests.builders import a_document, a_passage, a_saga, a_write, an_episode, an_instance
+from tests.builders import a_document, a_fact, a_passage, a_saga, a_write, an_episode, an_instance
 from tests.worlds.staging_world import StagingWorld
 
 from graphiti_pkm.capabilities.forget.requests import DeleteEntityEdge
@@ -25,6 +25,13 @@ def now(world: StagingWorld) -> datetime:
     """An instant after everything so far."""
     world.clock.advance(seconds=1)
     return world.clock.instant
+
+
+async def write(world: StagingWorld, *records: Record) -> None:
+    """What no tool of this world writes."""
+    kept = a_write(*records, kind=WriteKind.ADD_EVIDENCE, group_id="default")
+    at = await Committer(world.context).time("default")
+    await Committer(world.context).commit(kept.model_copy(update={"recorded_at": at}), {})
 
 
 async def test_what_came_since_goes_and_what_it_ended_holds_again(world: StagingWorld) -> None:
@@ -63,15 +70,13 @@ async def test_documents_quotes_and_sagas_that_go_are_listed(world: StagingWorld
     first = world.state()
     since = [now(world)]
 
-    async def write(*records: Record) -> None:
-        kept = a_write(*records, kind=WriteKind.ADD_EVIDENCE, group_id="default")
-        at = await Committer(world.context).time("default")
-        await Committer(world.context).commit(kept.model_copy(update={"recorded_at": at}), {})
+    for records in (
+        (*sections, part, a_passage(sections[1]), guide, *placed),
+        (an_instance(ben, guide, part),),
+        (edited, *others, a_saga(group_id="default")),
+    ):
+        await write(world, *records)
         since.append(now(world))
-
-    await write(*sections, part, a_passage(sections[1]), guide, *placed)
-    await write(an_instance(ben, guide, part))
-    await write(edited, *others, a_saga(group_id="default"))
 
     newest = await world.rollback(since[2], confirm=False)
     assert newest.removed_with_them == Attached(documents=1, sagas=1)
@@ -135,6 +140,86 @@ async def test_an_earlier_state_names_no_episode_that_was_deleted_since(world: S
         await world.rollback(since)
     (left,) = [one for one in world.facts if one.uuid == fact.uuid]
     assert left.episodes == fact.episodes[:1]
+
+
+async def go_back(world: StagingWorld, way: str, since: datetime) -> None:
+    """To the instant, or to the snapshot "before" of it."""
+    if way == "restore":
+        await world.restore("before")
+    else:
+        await world.rollback(since)
+
+
+@pytest.mark.parametrize("way", ["rollback", "restore"])
+async def test_a_fact_that_only_a_deleted_episode_told_then_is_not_in_the_earlier_state(
+    world: StagingWorld, way: str
+) -> None:
+    gone = await world.note("Anna likes chess.", "Anna", "LIKES", "chess")
+    other = await world.note("Ben plays.", "Ben", "PLAYS", "go")
+    never_told = a_fact(world.entity("Anna"), world.entity("go"), "KNOWS", group_id="default")
+    await write(world, never_told)
+    await world.take("before")
+    since = now(world)
+    await world.note("She still does.", "Anna", "LIKES", "chess", fact={"fact": "Anna likes chess."})
+    await world.delete_episode(gone)
+    preview = await world.rollback(since, confirm=False)
+    await go_back(world, way, since)
+    assert {one.uuid: one.episodes for one in world.facts if one.text != "Ben plays."} == {never_told.uuid: ()}
+    assert [one.episodes for one in world.facts if one.text == "Ben plays."] == [(other,)]
+    assert "Anna likes chess." in preview.facts
+    assert preview.after == (await world.take("after")).size
+
+
+async def test_a_fact_that_is_gone_for_its_deleted_episode_comes_back_with_the_note_that_tells_it(
+    world: StagingWorld,
+) -> None:
+    gone = await world.note("Anna likes chess.", "Anna", "LIKES", "chess")
+    since = now(world)
+    second = await world.note("She still does.", "Anna", "LIKES", "chess", fact={"fact": "Anna likes chess."})
+    await world.delete_episode(gone)
+    before = world.state()
+    done = await world.rollback(since)
+    assert world.facts == []
+    assert done.safety is not None
+    await world.restore(done.safety)
+    assert [one.episodes for one in world.facts] == [(second,)]
+    assert world.state() == before
+
+
+@pytest.mark.parametrize("way", ["rollback", "restore"])
+@pytest.mark.parametrize("gone", [0, 1, 2])
+async def test_the_chain_of_a_saga_is_closed_over_an_episode_that_was_deleted_since(
+    world: StagingWorld, gone: int, way: str
+) -> None:
+    told = [await world.note(f"{word}.", "Anna", "LIKES", word, saga="Trip") for word in ("tea", "go", "jazz")]
+    (saga,) = world.graph.tables.sagas.values()
+    await write(world, saga.model_copy(update={"summary": "Tea, go, jazz.", "last_summarized_at": saga.created_at}))
+    await world.take("before")
+    since = now(world)
+    await world.note("so.", "Anna", "LIKES", "so", saga="Trip")
+    await world.delete_episode(told.pop(gone))
+    await go_back(world, way, since)
+    (saga,) = world.graph.tables.sagas.values()
+    assert [saga.first_episode_uuid, saga.last_episode_uuid] == told
+    assert (saga.name, saga.summary, saga.last_summarized_at) == ("Trip", "", None)
+    assert world.graph.tables.episode_links == [tuple(told)]
+    following = await world.note("bridge.", "Anna", "LIKES", "bridge", saga="Trip")
+    assert world.graph.tables.episode_links == [tuple(told), (told[1], following)]
+
+
+@pytest.mark.parametrize("way", ["rollback", "restore"])
+async def test_a_saga_whose_only_episode_then_was_deleted_since_is_not_in_the_earlier_state(
+    world: StagingWorld, way: str
+) -> None:
+    gone = await world.note("tea.", "Anna", "LIKES", "tea", saga="Trip")
+    await world.note("Ben plays.", "Ben", "PLAYS", "go")
+    await world.take("before")
+    since = now(world)
+    await world.note("so.", "Anna", "LIKES", "so", saga="Trip")
+    await world.delete_episode(gone)
+    preview = await world.rollback(since, confirm=False)
+    await go_back(world, way, since)
+    assert (preview.removed_with_them.sagas, world.graph.tables.sagas) == (1, {})
 
 
 async def test_what_was_forgotten_since_stays_forgotten_and_is_said(world: StagingWorld) -> None:

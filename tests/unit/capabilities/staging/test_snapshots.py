@@ -233,6 +233,44 @@ async def test_what_was_forgotten_does_not_come_back_from_a_file_elsewhere(world
     assert HIDDEN not in str([row.intent for row in world.journal.table.values()])
 
 
+@pytest.mark.parametrize("group", ["default", "default_staging"])
+async def test_a_file_elsewhere_is_restored_as_if_the_episode_had_been_deleted_in_it(
+    world: StagingWorld, tmp_path: Path, group: str
+) -> None:
+    gone = await world.note("Anna likes chess.", "Anna", "LIKES", "chess", saga="Trip")
+    for word in ("tea", "go"):
+        await world.note(f"{word}.", "Anna", "LIKES", word, saga="Trip")
+    await world.take("one")
+    elsewhere = tmp_path / "mine"
+    shutil.copy(world.directory / "default" / "one.snapshot", elsewhere)
+    await world.note("She still does.", "Anna", "LIKES", "chess", fact={"fact": "Anna likes chess."})
+    await world.delete_episode(gone)
+    done = await world.restore(str(elsewhere), group)
+    assert world.said(group) == ["Anna LIKES go", "Anna LIKES tea"]
+    assert (done.after.episodes, done.after.facts) == (2, 2)
+    db = world.graph.tables
+    told = [one.uuid for one in sorted(db.episodes.values(), key=lambda one: one.order) if one.group_id == group]
+    (saga,) = [one for one in db.sagas.values() if one.group_id == group]
+    assert [saga.first_episode_uuid, saga.last_episode_uuid] == told
+
+
+async def test_a_copy_that_was_deleted_where_a_snapshot_is_restored_does_not_tell_its_fact_there(
+    world: StagingWorld,
+) -> None:
+    await world.note("Anna likes chess.", "Anna", "LIKES", "chess", saga="Trip")
+    await world.take("one")
+    file = str(world.directory / "default" / "one.snapshot")
+    await world.restore(file, "default_staging")
+    (copy,) = [one.uuid for one in world.graph.tables.episodes.values() if one.group_id == "default_staging"]
+    again = {"fact": "Anna likes chess."}
+    await world.note("She still does.", "Anna", "LIKES", "chess", fact=again, saga="Trip", group_id="default_staging")
+    assert world.said("default_staging") == ["Anna LIKES chess"]
+    await world.delete_episode(copy)
+    await world.restore(file, "default_staging")
+    assert (world.said("default_staging"), world.said()) == ([], ["Anna LIKES chess"])
+    assert [one.group_id for one in world.graph.tables.sagas.values()] == ["default"]
+
+
 async def test_a_snapshot_that_the_journal_does_not_know_goes(world: StagingWorld) -> None:
     """The whole memory may have been restored from an older backup: then nobody finds the words of the snapshot."""
     await a_story(world)

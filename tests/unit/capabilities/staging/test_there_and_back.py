@@ -241,6 +241,29 @@ async def test_a_copy_of_a_copy_is_known_as_well(world: StagingWorld, is_deleted
     assert words(world) == before
 
 
+async def test_two_copies_of_one_note_are_known_as_one(world: StagingWorld) -> None:
+    uuid = await tell_a_secret(world)
+    await there(world)
+    await world.migrate(source=PRODUCTION, target=ARCHIVE)
+    before = words(world, ARCHIVE)
+    done = await world.migrate(source=STAGING, target=ARCHIVE)
+    assert (done.copied.episodes, words(world, ARCHIVE)) == (0, before)
+    copy = next(one for one in world.graph.tables.episodes.values() if (one.group_id, one.content) == (STAGING, OSLO))
+    await world.delete_episode(copy.uuid)
+    await world.migrate(source=ARCHIVE, target=STAGING)
+    assert OSLO not in words(world, STAGING)
+    assert uuid in world.graph.tables.episodes
+
+
+async def test_words_that_a_copy_lost_elsewhere_are_still_told_here(world: StagingWorld) -> None:
+    await tell_a_secret(world)
+    await there(world)
+    await world.forget(query="Zephyr", group_id=STAGING)
+    await world.migrate(source=STAGING, target=ARCHIVE)
+    done = await world.migrate(source=ARCHIVE, target=PRODUCTION)
+    assert (done.still_told_total, done.copied.episodes) == (1, 0)
+
+
 async def test_a_copy_that_went_into_another_is_found_in_it(world: StagingWorld) -> None:
     for name in ("Tom Smith", "Tom Smyth"):
         await world.note(f"{name} likes tea.", name, "LIKES", "tea")

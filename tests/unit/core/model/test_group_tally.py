@@ -8,6 +8,7 @@ from tests.builders import (
     a_mention,
     a_passage,
     a_saga,
+    a_step,
     a_write,
     an_entity,
     an_episode,
@@ -18,7 +19,7 @@ from tests.builders import (
 from tests.fakes import FakeGraph
 
 from graphiti_pkm.core.model.group_tally import GroupTally
-from graphiti_pkm.core.model.records import Deletions, Forgetting, WriteIntent
+from graphiti_pkm.core.model.records import Deletions, Forgetting, WriteIntent, WriteKind
 
 
 async def test_it_counts_as_the_graph_after_each_write() -> None:
@@ -90,3 +91,25 @@ def test_it_sees_that_a_fact_ended_and_that_an_entity_was_renamed() -> None:
     assert before.facts[fact.uuid] != after.facts[fact.uuid]
     assert before.entities[anna.uuid] != after.entities[anna.uuid]
     assert before.entities[tom.uuid] == after.entities[tom.uuid]
+
+
+async def test_it_loses_the_facts_and_sagas_of_which_every_episode_was_forgotten() -> None:
+    anna, tom = an_entity("Anna"), an_entity("Tom")
+    gone, moved, stays = (an_episode(f"{number}.") for number in range(3))
+    only, both, elsewhere = (
+        a_fact(anna, tom, episodes=tuple(one.uuid for one in told)) for told in ((gone,), (gone, stays), (moved,))
+    )
+    never = a_fact(anna, tom)
+    sagas = [
+        a_saga(first_episode_uuid=one.uuid, last_episode_uuid=other.uuid)
+        for one, other in ((gone, gone), (gone, stays), (moved, moved))
+    ]
+    tally = GroupTally(GROUP)
+    tally.add(a_write(anna, tom, moved, stays, only, both, elsewhere, never, *sagas, a_step(sagas[1], stays)))
+    tally.add(a_write(kind=WriteKind.MIGRATE, deletions=Deletions(episodes=(moved.uuid,))))
+    assert tally.lose_untold() == Deletions()
+    tally.add(a_write(kind=WriteKind.DELETE_EPISODE, deletions=Deletions(episodes=(gone.uuid,))))
+    assert tally.lose_untold() == Deletions(facts=(only.uuid,), sagas=(sagas[0].uuid,))
+    assert tally.facts.keys() == {both.uuid, elsewhere.uuid, never.uuid}
+    assert (tally.sagas, tally.unclosed_sagas) == ({sagas[1].uuid, sagas[2].uuid}, [sagas[1].uuid])
+    assert tally.lose_untold() == Deletions()

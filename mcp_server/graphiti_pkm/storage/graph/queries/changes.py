@@ -41,6 +41,15 @@ _ADDED_COLUMNS = """e.uuid AS uuid, e.uuid AS fact_uuid, 'added' AS kind, coales
 
 _IN_DAYS = """{record}.group_id IN $groups AND {record}.recorded_day >= $first_day
   AND {record}.recorded_day <= $last_day"""
+_IN_GROUPS = "coalesce({record}.group_id, '') IN $groups"
+_NOTE = f"MATCH (n:Episodic {{{{uuid: {{cause}}}}}}) WHERE {_IN_GROUPS.format(record='n')} RETURN n.valid_at"
+_REPLACING_NOTE = f"""MATCH ()-[ended:RELATES_TO {{uuid: c.fact_uuid}}]->() WHERE {_IN_GROUPS.format(record="ended")}
+  MATCH ()-[r:RELATES_TO {{uuid: c.replaced_by}}]->() WHERE {_IN_GROUPS.format(record="r")}
+  {_NOTE.format(cause="coalesce(r.episodes, [])[0]")}"""
+_EVENT_TOLD = f"""coalesce(COLLECT {{ {_NOTE.format(cause="c.episode_uuid")} }}[0],
+  CASE WHEN c.episode_uuid IS NULL AND c.kind = 'retired' THEN COLLECT {{ {_REPLACING_NOTE} }}[0] END, c.recorded_at)"""
+_ADDITION_TOLD = f"coalesce(COLLECT {{ {_NOTE.format(cause='coalesce(e.episodes, [])[0]')} }}[0], {RECORDED})"
+"""When a change was told, as ``capabilities.history.changes`` shows it."""
 _MONTH = timedelta(days=31)
 _EVENT, _ADDITION = 0, 1
 """Within one instant, endings come before additions."""
@@ -163,6 +172,8 @@ def changes(wanted: ChangeFilter, window: Window) -> list[tuple[Query, Query]]:
 
 def recent(wanted: ChangeFilter, window: Window) -> ChangeFilter:
     """The same for the newest month that the page can reach, whose changes are newer than all others."""
+    if wanted.told_since is not None:
+        return wanted  # what was told last may have been recorded at any time
     bounds = (wanted.recorded_until, wanted.until, _last_seen(window.after) if window.after else None)
     first = min(bound for bound in bounds if bound is not None)
     is_far = first - wanted.since > _MONTH
@@ -175,7 +186,7 @@ def _last_seen(after: Sequence[object]) -> datetime:
 
 
 def _events(wanted: ChangeFilter, window: Window, kinds: Sequence[str]) -> tuple[Query, Query]:
-    conditions, values = _recorded(wanted, "c", "c.recorded_at", "c.episode_uuid")
+    conditions, values = _recorded(wanted, "c", "c.recorded_at", _EVENT_TOLD)
     found = _IN_DAYS.format(record="c")
     if wanted.entity_uuid is not None:
         found = "(c.source_uuid = $entity OR c.target_uuid = $entity)"
@@ -183,19 +194,21 @@ def _events(wanted: ChangeFilter, window: Window, kinds: Sequence[str]) -> tuple
         conditions += " AND c.kind IN $kinds"
         values["kinds"] = kinds
     matched = f"MATCH (c:Change) WHERE {found} AND {conditions}"
-    return _page("changes", matched, values, ("c", "c.recorded_at", _EVENT, CHANGE_COLUMNS), window)
+    at = "c.recorded_at" if wanted.told_since is None else _EVENT_TOLD
+    return _page("changes", matched, values, ("c", at, _EVENT, CHANGE_COLUMNS), wanted, window)
 
 
 def _additions(wanted: ChangeFilter, window: Window) -> tuple[Query, Query]:
-    conditions, values = _recorded(wanted, "e", RECORDED, "coalesce(e.episodes, [])[0]")
+    conditions, values = _recorded(wanted, "e", RECORDED, _ADDITION_TOLD)
     matched = f"MATCH ()-[e:RELATES_TO]->() WHERE {_IN_DAYS.format(record='e')} AND {conditions}"
     if wanted.entity_uuid is not None:
         matched = f"MATCH (h:Entity {{uuid: $entity}})-[e:RELATES_TO]-(o) WHERE {conditions}"
-    return _page("additions", matched, values, ("e", RECORDED, _ADDITION, _ADDED_COLUMNS), window)
+    at = RECORDED if wanted.told_since is None else _ADDITION_TOLD
+    return _page("additions", matched, values, ("e", at, _ADDITION, _ADDED_COLUMNS), wanted, window)
 
 
-def _recorded(wanted: ChangeFilter, record: str, at: str, cause: str) -> Conditions:
-    """Conditions on groups and period; ``cause``: the uuid of the episode that told it."""
+def _recorded(wanted: ChangeFilter, record: str, at: str, told: str) -> Conditions:
+    """Conditions on groups and period, by when it was recorded and told."""
     parts = [f"coalesce({record}.group_id, '') IN $groups"] if wanted.entity_uuid is not None else []
     parts += [f"{at} >= $since", f"{at} <= $recorded_until"]
     values: dict[str, object] = {
@@ -213,23 +226,27 @@ def _recorded(wanted: ChangeFilter, record: str, at: str, cause: str) -> Conditi
         parts.append(f"{at} < $until")
         values |= {"until": wanted.until, "last_day": day_number(min(wanted.until, wanted.recorded_until))}
     for name, compared, instant in wanted.told:
-        note = f"MATCH (n:Episodic {{uuid: {cause}}}) WHERE coalesce(n.group_id, '') IN $groups RETURN n.valid_at"
-        told = f"COLLECT {{ {note} }}[0]"
-        parts.append(f"coalesce({told}, {at}) {compared} ${name}")
+        parts.append(f"{told} {compared} ${name}")
         values[name] = instant
     return all_of(parts), values
 
 
 def _page(
-    name: str, matched: str, values: dict[str, object], record: tuple[str, str, int, str], window: Window
+    name: str,
+    matched: str,
+    values: dict[str, object],
+    record: tuple[str, str, int, str],
+    wanted: ChangeFilter,
+    window: Window,
 ) -> tuple[Query, Query]:
-    """``record``: its variable, when it was recorded, its rank in one instant, its columns."""
+    """``record``: its variable, the instant that it is sorted by, its rank in one instant, its columns."""
     variable, at, rank, columns = record
     after, keys = "", keys_after(window.after, (0,))
     if window.after is not None:
         after = f"""WHERE at < $c0 OR (at = $c0 AND ({rank} > $c1 OR ({rank} = $c1 AND id > $c2)))
         WITH {variable}, at, id"""
-        keys["last_day"] = day_number(_last_seen(window.after))
+        if wanted.told_since is None:
+            keys["last_day"] = day_number(_last_seen(window.after))
     return (
         Query(
             name,

@@ -57,11 +57,8 @@ class Matched(NamedTuple):
     values: dict[str, object]
     columns: FactColumns
     carried: str
-
-    @property
-    def is_current(self) -> str:
-        """1 or 0, at ``$now`` or at ``$known_at``."""
-        return IS_CURRENT if self.columns == PRESENT else _WAS_CURRENT
+    is_current: str
+    """As the function of this name."""
 
 
 def facts_matched(
@@ -75,7 +72,9 @@ def facts_matched(
     recorded, values = _recorded_conditions(wanted)
     if wanted.known_at is None:
         conditions, more = _state_conditions(wanted, PRESENT)
-        return Matched(f"{found} {all_of([*recorded, *conditions])}", {**values, **more}, PRESENT, "e")
+        return Matched(
+            f"{found} {all_of([*recorded, *conditions])}", {**values, **more}, PRESENT, "e", is_current(wanted)
+        )
     names = ", ".join(("e", *kept))
     known = _SAID_BY_THEN.format(kept=names) if wanted.by_reference_time else ""
     change = _FIRST_CHANGE_SAID if wanted.by_reference_time else _FIRST_CHANGE
@@ -86,7 +85,14 @@ def facts_matched(
     narrowed = f"WITH {names}, {', '.join(BELIEVED)} WHERE {all_of(conditions)}" if conditions else ""
     text = f"""{found} {all_of(recorded)} {known} {change}
     WITH {names}, {_BELIEVED_VALUES} {narrowed}"""
-    return Matched(text, {**values, **more}, BELIEVED, ", ".join(("e", *BELIEVED)))
+    return Matched(text, {**values, **more}, BELIEVED, ", ".join(("e", *BELIEVED)), is_current(wanted, BELIEVED))
+
+
+def is_current(wanted: FactFilter, columns: FactColumns = PRESENT) -> str:
+    """1 or 0, at ``$as_of``, else ``$known_at``, else ``$now``."""
+    if wanted.as_of is not None:
+        return f"CASE {_status(wanted, columns)} WHEN 'current' THEN 1 ELSE 0 END"
+    return IS_CURRENT if columns == PRESENT else _WAS_CURRENT
 
 
 def first_changes(entity_uuid: str | None, wanted: FactFilter) -> Query:

@@ -99,7 +99,7 @@ _OUTCOME = f"""CASE WHEN e.kind = 'plan' AND e.expired_at IS NOT NULL THEN head(
     MATCH (x:Change {{fact_uuid: e.uuid}}) WHERE x.kind = 'retired'
     OPTIONAL MATCH (rs)-[r:RELATES_TO {{uuid: x.replaced_by}}]->(ro)
     WITH x, rs, r, ro ORDER BY x.recorded_at DESC, coalesce(x.place, 0) DESC LIMIT 1
-    RETURN CASE WHEN r IS NULL THEN 'dropped' {_BY_STATUS} WHEN coalesce(r.kind, 'state') <> 'plan'
+    RETURN CASE WHEN r IS NULL THEN null {_BY_STATUS} WHEN coalesce(r.kind, 'state') <> 'plan'
       AND rs.uuid = startNode(e).uuid AND ro.uuid = endNode(e).uuid AND coalesce(r.value, '') = coalesce(e.value, '')
       THEN 'fulfilled' ELSE 'replaced' END }}) END"""
 """As ``core.facts.history.outcome_of`` says it."""

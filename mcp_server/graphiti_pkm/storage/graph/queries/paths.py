@@ -10,10 +10,9 @@ from graphiti_pkm.core.model.passages import HEADING, UNDERLINED
 from graphiti_pkm.core.model.queries import FactFilter, Window
 from graphiti_pkm.core.model.records import Fact
 from graphiti_pkm.core.model.walks import SourceMode
-from graphiti_pkm.storage.graph.queries.facts import Matched, fact_conditions, facts_matched, starts
+from graphiti_pkm.storage.graph.queries.facts import Matched, fact_conditions, facts_matched, is_current, starts
 from graphiti_pkm.storage.graph.queries.parts import (
     FACT_COLUMNS,
-    IS_CURRENT,
     OBSERVED,
     PRESENT,
     RECORDED,
@@ -103,7 +102,6 @@ def is_compared(score: int) -> bool:
 
 _DEGREE = "COUNT {{ ({node})-[:RELATES_TO]-() }}"
 _JOINS = f"NOT coalesce(e.voided, false) AND NOT ({OBSERVED})"
-_FACT_KEYS = f"{IS_CURRENT} AS cur, {STARTS} AS va, {RECORDED} AS ca, e.uuid AS id"
 _FACT_ORDER = "cur DESC, va DESC, ca DESC, id"
 
 
@@ -134,8 +132,9 @@ def fact_joining(one_uuid: str, other_uuid: str, wanted: FactFilter) -> Query:
     return Query(
         "fact joining",
         f"""MATCH (:Entity {{uuid: $one}})-[e:RELATES_TO]-(:Entity {{uuid: $other}})
-        WHERE {conditions} AND {_JOINS} WITH e, {_FACT_KEYS} ORDER BY {_FACT_ORDER} LIMIT 1
-        RETURN {FACT_COLUMNS}""",
+        WHERE {conditions} AND {_JOINS}
+        WITH e, {is_current(wanted)} AS cur, {STARTS} AS va, {RECORDED} AS ca, e.uuid AS id
+        ORDER BY {_FACT_ORDER} LIMIT 1 RETURN {FACT_COLUMNS}""",
         {**values, "one": one_uuid, "other": other_uuid},
     )
 

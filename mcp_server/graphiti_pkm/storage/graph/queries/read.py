@@ -5,7 +5,7 @@ from typing import get_args
 
 from graphiti_pkm.core.model.choices import Direction
 from graphiti_pkm.core.model.date_phrases import START_WORDS
-from graphiti_pkm.core.model.queries import EntityFilter, FactFilter, Window
+from graphiti_pkm.core.model.queries import COMPARED_QUOTE, EntityFilter, FactFilter, Window
 from graphiti_pkm.core.model.records import CONFIDENTIAL, FactKind
 from graphiti_pkm.storage.graph.queries.facts import DUE_AT, OF_OWN_MEASURES, Matched, facts_matched, known_from, starts
 from graphiti_pkm.storage.graph.queries.parts import (
@@ -120,8 +120,9 @@ def fact_texts(uuids_: Sequence[str], group_ids: Sequence[str]) -> Query:
         "fact texts",
         f"""UNWIND $uuids AS u MATCH (s)-[e:RELATES_TO {{uuid: u}}]->(o) WHERE {_IN_GROUPS}
         RETURN e.uuid AS uuid, coalesce(e.fact, '') + ' ' + replace(coalesce(e.name, ''), '_', ' ')
-          + ' ' + coalesce(s.name, '') + ' ' + coalesce(o.name, '') AS text""",
-        {"uuids": uuids_, "groups": group_ids},
+          + ' ' + coalesce(s.name, '') + ' ' + coalesce(o.name, '')
+          + CASE WHEN e.quote <> e.fact THEN ' ' + left(e.quote, $most) ELSE '' END AS text""",
+        {"uuids": uuids_, "groups": group_ids, "most": COMPARED_QUOTE},
     )
 
 
@@ -472,7 +473,7 @@ def _fact_page(
 
     ``in_one``: each row has the total too, so that the facts of an entity are looked at once; of present facts only.
     """
-    current = "1" if wanted.only_current else matched.is_current
+    current = "1" if wanted.only_current and wanted.as_of is None else matched.is_current
     oldest = DUE_AT if wanted.asks_open else f"coalesce({known_from(matched.columns)}, $dawn)"
     since = starts(matched.columns) if window.newest else oldest
     keys, order = ("cur, va, ca, id", "cur DESC, va DESC, ca DESC, id") if window.newest else ("va, ca, id",) * 2

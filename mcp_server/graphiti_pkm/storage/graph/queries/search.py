@@ -88,6 +88,12 @@ def searchable_entity(name: str, summary: str, attributes: Mapping[str, object])
     return searchable_name(name, " ".join((summary, given, *identifier_words(given))))
 
 
+def searchable_fact(relation: str, text: str, quote: str | None) -> str:
+    """The words of a relation, a sentence and, last, the words behind it."""
+    said = searchable(f"{relation.replace('_', ' ')} {text}")
+    return f"{said} {searchable(quote)}" if quote and quote != text else said
+
+
 def indexed(searchable_text: str) -> str:
     """The words as the index takes them, so that none is dropped."""
     return " ".join(f"{word}0" if _STOP_WORDS.fullmatch(word) else word for word in searchable_text.split())

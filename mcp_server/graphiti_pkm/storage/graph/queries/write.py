@@ -63,7 +63,9 @@ MERGE (h)-[e:RELATES_TO {uuid: r.uuid}]->(o)
 WITH e, r, e.fact_embedding AS old SET e = r.properties, e.fact_embedding = coalesce(r.vector, old)"""
 
 FACT_UPDATES = """MATCH ()-[e:RELATES_TO {uuid: r.uuid}]->()
-SET e.episodes = r.episodes, e.valid_at = r.valid_at, e.invalid_at = r.invalid_at, e.expired_at = r.expired_at,
+SET e.search_text = CASE WHEN r.quote = e.fact OR coalesce(e.search_text, '') ENDS WITH r.quote_words
+  THEN e.search_text ELSE coalesce(e.search_text, '') + r.quote_words END,
+  e.episodes = r.episodes, e.valid_at = r.valid_at, e.invalid_at = r.invalid_at, e.expired_at = r.expired_at,
   e.voided = r.voided, e.reference_time = coalesce(r.reference_time, e.reference_time),
   e.quote = coalesce(r.quote, e.quote), e.quote_start = coalesce(r.quote_start, e.quote_start),
   e.quote_end = coalesce(r.quote_end, e.quote_end),

@@ -27,9 +27,20 @@ _ADDED_COLUMNS = (
     "c.created_at AS recorded_at"
 )
 
+_NOTE = f"(SELECT n.valid_at FROM episode n WHERE n.uuid = {{cause}} AND n.group_id {IN_GROUPS})"
+_REPLACING_NOTE = f"""(SELECT n.valid_at FROM fact r JOIN fact ended ON ended.uuid = c.fact_uuid
+  AND ended.group_id {IN_GROUPS} LEFT JOIN episode n ON n.group_id {IN_GROUPS} AND n.uuid =
+  (SELECT x.episode_uuid FROM fact_episode x WHERE x.fact_uuid = r.uuid ORDER BY x.place LIMIT 1)
+  WHERE c.episode_uuid IS NULL AND c.kind = 'retired' AND r.uuid = c.replaced_by AND r.group_id {IN_GROUPS})"""
+_TOLD = {
+    "change": f"coalesce({_NOTE.format(cause='c.episode_uuid')}, {_REPLACING_NOTE}, c.recorded_at)",
+    "fact": f"coalesce({_NOTE.format(cause=_FIRST_EPISODE)}, c.created_at)",
+}
+"""When a change was told, as ``capabilities.history.changes`` shows it."""
+
 
 def page(db: sqlite3.Connection, wanted: ChangeFilter, window: Window) -> ChangePage:
-    """A page of changes, newest recorded first; of one instant events before additions, then by uuid."""
+    """A page of changes, newest recorded or told first; of one instant events before additions, then by uuid."""
     stored = [kind for kind in wanted.kinds if kind != "added"]
     found: list[Row] = []
     total = 0
@@ -40,11 +51,11 @@ def page(db: sqlite3.Connection, wanted: ChangeFilter, window: Window) -> Change
         )
     if not wanted.kinds or "added" in wanted.kinds:
         total += _source(db, "fact", "created_at", _ADDITION, _ADDED_COLUMNS, "", {}, wanted, window, found)
-    found.sort(key=lambda row: (-row["recorded_at"], row["rank"], row["uuid"]))
+    found.sort(key=lambda row: (-row["at"], row["rank"], row["uuid"]))
     found = found[: window.limit]
     return ChangePage(
         changes=tuple(map(values.change, found)),
-        keys=tuple((row["recorded_at"], row["rank"], row["uuid"]) for row in found),
+        keys=tuple((row["at"], row["rank"], row["uuid"]) for row in found),
         total=total,
     )
 
@@ -78,23 +89,22 @@ def _source(
         where += f""" AND c.{at} {compared} json_extract(:{name}, '$."' || c.group_id || '"')"""
         parameters[name] = json.dumps({group: micros(instant) for group, instant in of_group.items()})
     for name, compared, instant in wanted.told:
-        cause = "c.episode_uuid" if table == "change" else _FIRST_EPISODE
-        told = f"SELECT n.valid_at FROM episode n WHERE n.uuid = {cause} AND n.group_id {IN_GROUPS}"
-        where += f" AND coalesce(({told}), c.{at}) {compared} :{name}"
+        where += f" AND {_TOLD[table]} {compared} :{name}"
         parameters[name] = micros(instant)
     if wanted.entity_uuid is not None:
         parameters["entity"] = wanted.entity_uuid
         where += f""" AND c.uuid IN (SELECT uuid FROM {table} WHERE source_uuid = :entity
           UNION ALL SELECT uuid FROM {table} WHERE target_uuid = :entity)"""
     (total,) = db.execute(f"SELECT count(*) FROM {table} c WHERE {where}", parameters).fetchone()
+    order = f"c.{at}" if wanted.told_since is None else _TOLD[table]
     further = ""
     if window.after is not None:
-        recorded_at, *others = window.after
-        parameters |= {"c0": instant_key(recorded_at), "c1": others[0], "c2": others[1]}
-        further = f"""AND c.{at} <= :c0 AND (c.{at} < :c0 OR {rank} > :c1 OR ({rank} = :c1 AND c.uuid > :c2))"""
+        last, *others = window.after
+        parameters |= {"c0": instant_key(last), "c1": others[0], "c2": others[1]}
+        further = f"""AND {order} <= :c0 AND ({order} < :c0 OR {rank} > :c1 OR ({rank} = :c1 AND c.uuid > :c2))"""
     found += db.execute(
-        f"""SELECT {rank} AS rank, {columns} FROM {table} c WHERE {where} {further}
-        ORDER BY c.{at} DESC, c.uuid LIMIT :limit""",
+        f"""SELECT {rank} AS rank, {order} AS at, {columns} FROM {table} c WHERE {where} {further}
+        ORDER BY {order} DESC, c.uuid LIMIT :limit""",
         parameters,
     ).fetchall()
     return int(total)

@@ -12,7 +12,7 @@ from datetime import datetime
 from graphiti_pkm.core.facts.observations import OBSERVATION
 from graphiti_pkm.core.facts.statuses import OUTCOMES, keys_of_class
 from graphiti_pkm.core.model.date_phrases import END_WORDS, START_WORDS
-from graphiti_pkm.core.model.queries import FactFilter, FactPage, KindCount, NeighbourCount, Window
+from graphiti_pkm.core.model.queries import COMPARED_QUOTE, FactFilter, FactPage, KindCount, NeighbourCount, Window
 from graphiti_pkm.core.model.records import BECAUSE_OF, CONFIDENTIAL, DUE, HAS_GOAL, Fact
 from graphiti_pkm.storage.graph.ordering import in_order
 from graphiti_pkm.storage.graph.sqlite import values
@@ -105,7 +105,7 @@ _BY_STATUS = " ".join(
     for name, outcome in OUTCOMES.items()
 )
 _OUTCOME = f"""CASE WHEN f.kind = 'plan' AND f.expired_at IS NOT NULL THEN (SELECT CASE
-    WHEN r.uuid IS NULL THEN 'dropped'
+    WHEN r.uuid IS NULL THEN NULL
     {_BY_STATUS}
     WHEN r.kind <> 'plan' AND r.source_uuid = f.source_uuid AND r.target_uuid = f.target_uuid
       AND coalesce(r.value, '') = coalesce(f.value, '') THEN 'fulfilled' ELSE 'replaced' END
@@ -138,12 +138,9 @@ class Condition:
     join: str
     where: str
     held: _Values
+    is_current: str
+    """SQL that is 1 if the fact is current at ``as_of``, else ``known_at``, else ``now``; 0 if not."""
     values: dict[str, object] = field(default_factory=dict)
-
-    @property
-    def is_current(self) -> str:
-        """SQL that is 1 if the fact is current at ``now`` or at ``known_at``, else 0."""
-        return IS_CURRENT if self.held == _PRESENT else _WAS_CURRENT
 
     @property
     def columns(self) -> str:
@@ -164,7 +161,10 @@ def condition(wanted: FactFilter) -> Condition:
         join = _FIRST_CHANGE_SAID if wanted.by_reference_time else _FIRST_CHANGE
     parts, parameters = _recorded(wanted)
     more, others = _values_of(wanted, held)
-    return Condition(join, " AND ".join([*parts, *more]), held, {**parameters, **others})
+    current = IS_CURRENT if held == _PRESENT else _WAS_CURRENT
+    if wanted.as_of is not None:
+        current = f"({_status(wanted, held)} = 'current')"
+    return Condition(join, " AND ".join([*parts, *more]), held, current, {**parameters, **others})
 
 
 def _recorded(wanted: FactFilter) -> tuple[list[str], dict[str, object]]:
@@ -357,9 +357,10 @@ def _page(
     if window.newest:
         first = 1 if window.after is None else int(window.after[0])
         after = window.after[1:] if window.after else None
+        all_first = wanted.only_current and wanted.as_of is None
         for current in (1, 0)[1 - first :]:
-            if len(found) < window.limit and not (current == 0 and wanted.only_current):
-                only = asked.where if wanted.only_current else f"{asked.where} AND {asked.is_current} = {current}"
+            if len(found) < window.limit and not (current == 0 and all_first):
+                only = asked.where if all_first else f"{asked.where} AND {asked.is_current} = {current}"
                 keys = (asked.starts, "DESC")
                 at = after if current == first else None
                 found += _walk(
@@ -464,9 +465,10 @@ def by_uuids(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[s
 
 
 def texts(db: sqlite3.Connection, uuids: Sequence[str], group_ids: Sequence[str]) -> dict[str, str]:
-    """Sentence, relation and both names of each of these."""
+    """Sentence, relation, both names and quote of each of these."""
     found = db.execute(
         f"""SELECT f.uuid, f.text || ' ' || replace(f.relation, '_', ' ') || ' ' || s.name || ' ' || o.name
+          || CASE WHEN f.quote <> f.text THEN ' ' || substr(f.quote, 1, {COMPARED_QUOTE}) ELSE '' END
         FROM json_each(?) u JOIN fact f ON f.uuid = u.value {ENDS}
         WHERE f.group_id IN (SELECT value FROM json_each(?))""",
         (as_list(uuids), as_list(group_ids)),

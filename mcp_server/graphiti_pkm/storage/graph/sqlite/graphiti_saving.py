@@ -146,7 +146,7 @@ class Saving(Tables):
         }
         self.upsert(FACT, row)
         self.set_fact_episodes(edge.uuid, edge.episodes)
-        self.fact_words(edge.uuid, edge.group_id, edge.name, edge.fact)
+        self.fact_words(edge.uuid, edge.group_id, edge.name, edge.fact, own.get("quote"))
         self._vector(FACT, edge, edge.fact_embedding, is_same_text=before == edge.fact)
         times = ("created_at", "expired_at", "valid_at", "invalid_at", "reference_time")
         self._extra(edge, times, own=list(own))

@@ -9,6 +9,7 @@ from graphiti_pkm.core.model.records import Vector
 from graphiti_pkm.storage.graph.queries.search import (
     searchable,
     searchable_entity,
+    searchable_fact,
     searchable_with_parts,
 )
 from graphiti_pkm.storage.graph.queries.values import checked_text
@@ -108,8 +109,8 @@ class Tables:
         found = searchable_entity(name, summary, attributes)
         words.put(self.db, self.prefix(group_id, ENTITY), uuid, "", found)
 
-    def fact_words(self, uuid: str, group_id: str, relation: str, text: str) -> None:
-        words.put(self.db, self.prefix(group_id, FACT), uuid, "", searchable(f"{relation.replace('_', ' ')} {text}"))
+    def fact_words(self, uuid: str, group_id: str, relation: str, text: str, quote: str | None) -> None:
+        words.put(self.db, self.prefix(group_id, FACT), uuid, "", searchable_fact(relation, text, quote))
 
     def community_words(self, uuid: str, group_id: str, name: str) -> None:
         words.put(self.db, self.prefix(group_id, COMMUNITY), uuid, "", searchable(name))

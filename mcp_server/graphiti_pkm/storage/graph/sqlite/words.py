@@ -145,7 +145,7 @@ def search_entities(db: sqlite3.Connection, terms: Sequence[str], wanted: Entity
 
 
 def search_facts(db: sqlite3.Connection, terms: Sequence[str], wanted: FactFilter, limit: int) -> dict[str, float]:
-    """Facts found by relation names and texts."""
+    """Facts found by relation names, texts and quotes."""
     asked = facts.condition(wanted)
     found = Found(f"fact f ON f.uuid = h.uuid {asked.join}", asked.where, "f.created_at", asked.values)
     return search(db, terms, wanted.group_ids, FACT, found, limit)

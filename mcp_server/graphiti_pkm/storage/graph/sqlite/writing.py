@@ -302,7 +302,7 @@ class _Write(Tables):
             },
         )
         self.set_fact_episodes(fact.uuid, fact.episodes)
-        self.fact_words(fact.uuid, fact.group_id, fact.relation, fact.text)
+        self.fact_words(fact.uuid, fact.group_id, fact.relation, fact.text, fact.quote)
         self._put_vector(FACT, fact.uuid, fact.group_id, fact.uuid)
 
     def _fact_update(self, update: FactUpdate) -> None:
@@ -330,6 +330,9 @@ class _Write(Tables):
         ).rowcount
         if changed:
             self.set_fact_episodes(update.uuid, update.episodes)
+        if changed and update.quote is not None:
+            asked = "SELECT uuid, group_id, relation, text, quote FROM fact WHERE uuid = ?"
+            self.fact_words(*self.db.execute(asked, (update.uuid,)).fetchone())
 
     def _change(self, change: FactChange, place: int) -> None:
         """Write a change with the ends of its fact, so that an entity's changes include it when the fact is gone."""

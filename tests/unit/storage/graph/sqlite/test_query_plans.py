@@ -85,6 +85,9 @@ QUESTIONS: dict[str, Callable[[SqliteGraph, str, str, str], Any]] = {
     "connections as known": lambda g, entity, _, __: g.facts.connections(
         entity, FACTS.model_copy(update={"known_at": at(2026, 2)}), PAGE
     ),
+    "connections that held": lambda g, entity, _, __: g.facts.connections(
+        entity, FACTS.model_copy(update={"as_of": at(2026, 2), "with_due_plans": True}), PAGE
+    ),
     "facts of the group": lambda g, _, __, ___: g.facts.group_facts(FACTS, PAGE),
     "facts that follow from another": lambda g, entity, _, fact: g.facts.group_facts(
         FACTS.model_copy(update={"because_of": (entity, fact), "only_current": True}), PAGE
@@ -112,6 +115,9 @@ QUESTIONS: dict[str, Callable[[SqliteGraph, str, str, str], Any]] = {
     "episode entities": lambda g, _, episode, __: g.episodes.episode_entities([episode], [GROUP], PAGE),
     "passages": lambda g, _, episode, __: g.episodes.passages(episode, without_vector=True, limit=5),
     "changes of a period": lambda g, _, __, ___: g.part(CHANGE_LISTS).changes(CHANGES, PAGE),
+    "changes told since": lambda g, _, __, ___: g.part(CHANGE_LISTS).changes(
+        CHANGES.model_copy(update={"told_since": at(2020), "told_until": NOW}), PAGE
+    ),
     "shortest paths": lambda g, entity, _, __: g.part(WALKS_PART).shortest_paths(entity, "none", FACTS, 3, 2),
     "neighbourhood": lambda g, entity, _, __: g.part(WALKS_PART).neighbourhood([entity], FACTS, 2, 5, 5),
     "changes of a fact": lambda g, _, __, fact: g.changes.fact_changes([fact], [GROUP], 5),
