@@ -229,7 +229,8 @@ class Copying:
             uuids = [one.uuid for one in some]
             found = await self._here("episode", uuids)
             away = await self._leave_away([one for one in some if one.uuid not in found])
-            redacted = {uuid: one for uuid, one in found.items() if one in self.gone.redacted}
+            shorter = await self._shorter(some, found)
+            redacted = {uuid: one for uuid, one in found.items() if one in self.gone.redacted or uuid in shorter}
             for one in some:
                 if one.uuid in redacted:
                     self.redactions.add(one.name)
@@ -253,6 +254,14 @@ class Copying:
             missing = [pair for pair in pairs if pair not in there]
             if new or missing:
                 await self._write_episodes(new, missing)
+
+    async def _shorter(self, episodes: Sequence[Episode], found: Mapping[str, str]) -> set[str]:
+        """Those that both come from a note that lost words on the way here: nothing in this group says so."""
+        kin = {
+            found[one.uuid]: one for one in episodes if self.counterparts.is_original(found.get(one.uuid, ""), one.uuid)
+        }
+        here = await self._graph.records.get_episodes(list(kin), [self.target]) if kin else []
+        return {kin[one.uuid].uuid for one in here if len(one.content) < len(kin[one.uuid].content)}
 
     async def _leave_away(self, new: Sequence[Episode]) -> set[str]:
         """Those that are not here since they were forgotten, or that name what was."""

@@ -264,6 +264,18 @@ async def test_words_that_a_copy_lost_elsewhere_are_still_told_here(world: Stagi
     assert (done.still_told_total, done.copied.episodes) == (1, 0)
 
 
+async def test_a_move_leaves_what_a_copy_here_of_the_same_note_lost_elsewhere(tmp_path: Path) -> None:
+    world = StagingWorld(tmp_path)
+    fact = {"fact": "Ben lives in Oslo."}
+    await world.note(OSLO, "Ben", "LIVES_IN", "Oslo", fact=fact, group_id=ARCHIVE)
+    await world.migrate(source=ARCHIVE, target=PRODUCTION)
+    await world.forget(query="Zephyr", group_id=ARCHIVE)
+    await world.migrate(source=ARCHIVE, target=STAGING)
+    done = await world.migrate(source=PRODUCTION, target=STAGING, moves=True)
+    assert (done.redacted_total, done.removed.episodes) == (1, 0)
+    assert OSLO in words(world)
+
+
 async def test_a_copy_that_went_into_another_is_found_in_it(world: StagingWorld) -> None:
     for name in ("Tom Smith", "Tom Smyth"):
         await world.note(f"{name} likes tea.", name, "LIKES", "tea")
