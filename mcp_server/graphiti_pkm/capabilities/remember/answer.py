@@ -9,8 +9,6 @@ from graphiti_pkm.capabilities.remember.attention import AttentionWriter
 from graphiti_pkm.capabilities.remember.write_plan import WritePlan, related_facts
 from graphiti_pkm.core.facts.parsed_facts import ParsedRequest
 from graphiti_pkm.core.model.answers import AddMemoryResponse, EntityResult
-from graphiti_pkm.core.model.names import normalise_name
-from graphiti_pkm.core.model.requests import ME
 from graphiti_pkm.core.model.times import iso, show_time
 from graphiti_pkm.core.reading.snapshot import Snapshot
 
@@ -121,22 +119,10 @@ def _notes(parsed: ParsedRequest, plan: WritePlan) -> list[str]:
         ("saga: ", "".join(_quoted([parsed.saga] if parsed.saga else []))),
         ("summary replaced: ", ", ".join(replaced)),
         ("types not usable as a label, left out: ", ", ".join(_quoted(parsed.ignored_types))),
-        ("joined with itself, delete_entity_edge if not meant: ", ", ".join(_of_itself(parsed))),
         ("linked entities not listed: ", str(unseen) if unseen > 0 else ""),
         ("more to look at, not listed: ", str(more) if more > 0 else ""),
     )
     return [title + text for title, text in notes if text]
-
-
-def _of_itself(parsed: ParsedRequest) -> list[str]:
-    """Facts that lead from a thing to itself, and do not say so in a sentence or state a value of it."""
-    return [
-        f"facts[{fact.number}]"
-        for fact in parsed.facts
-        if fact.has_target
-        and normalise_name(fact.source) == normalise_name(fact.target)
-        and not (fact.has_text or fact.value or fact.source == ME)
-    ]
 
 
 def _quoted(texts: Iterable[str]) -> list[str]:

@@ -19,7 +19,7 @@ from graphiti_pkm.core.facts.statuses import (
     status_key,
     status_word,
 )
-from graphiti_pkm.core.identity.relation_kinds import is_past, may_be_past, needs_target
+from graphiti_pkm.core.identity.relation_kinds import is_past, may_be_past
 from graphiti_pkm.core.model.date_phrases import (
     Bound,
     DatePeriod,
@@ -262,11 +262,6 @@ class _Reader:
         if status is not None:
             is_only_word = is_known_status(target) or status_key(target or "") in {"", _STATUS, status_key(status)}
             relation, value, target = HAS_STATUS, status, None if is_only_word else target
-        if given.kind == "state" and (target, value, measure) == (None, None, None) and _leads_nowhere(relation):
-            raise InvalidInput(
-                f"{path} has no target and no value, of which its relation needs one: send what it leads to as target, "
-                "or a value. Nothing was stored."
-            )
         noun = noun_of(relation)
         if given.kind == "reading":
             if value is None:
@@ -439,10 +434,6 @@ def _as_told(deadline: DatePeriod, value: str | None, zone: tzinfo) -> str | Non
     """A deadline in words that do not count from its note: "by autumn 2026" of "by autumn"."""
     local = in_zone(deadline.start, zone)
     return deadline.words or (local.date().isoformat() if local.time() == time() else value)
-
-
-def _leads_nowhere(relation: str) -> bool:
-    return needs_target(relation) or is_status_relation(relation)
 
 
 def _status(given: FactInput, relation: str, value: str | None, target: str | None) -> str | None:

@@ -37,12 +37,6 @@ _ADDED = frozenset({"with", "on", "at", "in"})
 _ASKING = words_of("ask asks asked asking request requests requested inquires wonders wondered questions questioned")
 _PREPOSITIONS = words_of("at for in on with to from by of about as into over")
 
-_TRANSITIVE = words_of(
-    """uses knows manages leads owns likes loves hates wants needs requires contains includes believes thinks says
-    prefers supports employs coaches teaches mentors supersedes replaces has have had is are was were"""
-)
-_LEADING_ON = words_of("at for to with by from of about into")
-
 
 def has_single_target(relation: str) -> bool:
     """Whether a source normally has one target or value of this relation at a time: LIVES_IN, REPORTS_TO, HAS_BUDGET.
@@ -65,14 +59,6 @@ def has_single_target(relation: str) -> bool:
         or (first in _ONE_TO and last == "to")
         or (first in _ONE_DATE and last in {"on", "for", "by", "at", "date"})
     )
-
-
-def needs_target(relation: str) -> bool:
-    """Whether a state of this relation says nothing without a target or value: USES, LIVES_IN, REPORTS_TO."""
-    words = relation.lower().split("_")
-    if len(words) == 1:
-        return words[0] in _TRANSITIVE
-    return words[-1] in _LEADING_ON or (words[-1] in _PLACE_WORDS and has_single_target(relation))
 
 
 def is_past(relation: str) -> bool:

@@ -64,10 +64,6 @@ def fact(**changes: Any) -> dict[str, Any]:
         (fact(valid_at="soon"), r"^facts\[0\]\.valid_at: 'soon' is not a date"),
         (fact(invalid_at="2026-13"), r"^facts\[0\]\.invalid_at: '2026-13' is not a date"),
         (fact(kind="reading"), r"^facts\[0\] is a reading without a value"),
-        (
-            fact(target=None),
-            r"^facts\[0\] has no target and no value, of which its relation needs one.*Nothing was stored",
-        ),
         (fact(value="x" * 201), r"^facts\[0\]\.value has 201 characters"),
         (fact(relation="HAS_STATUS", value="x" * 300), r"^facts\[0\]\.value has 300 characters.*Nothing was stored"),
         (fact(relation="HAS_STATUS", target="x" * 300), r"^facts\[0\]\.target has 300 characters.*Nothing was stored"),
@@ -84,41 +80,6 @@ async def test_bad_input_is_refused_in_words_and_nothing_is_stored(
     assert len(caught.value.message) < 300
     assert not world.graph.attempts
     assert await world.journal.rows(0, 10) == []
-
-
-@pytest.mark.parametrize(
-    "relation", ["USES", "uses", "LIVES_IN", "based in", "REPORTS_TO", "COACHED_BY", "HAS", "IS", "HAS_STATUS"]
-)
-@pytest.mark.parametrize("said", [{}, {"fact": "I do so, as ever"}])
-async def test_a_state_that_leads_nowhere_is_refused(world: WritingWorld, relation: str, said: dict[str, Any]) -> None:
-    with pytest.raises(InvalidInput, match="has no target and no value"):
-        await world.tell("A note.", {"source": "me", "relation": relation, **said})
-    assert not world.graph.attempts
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        {"relation": "IS_A_VEGAN"},
-        {"relation": "HAS_COACH"},
-        {"relation": "WORKS"},
-        {"relation": "USES", "value": "2 laptops"},
-        {"relation": "LIVES_IN", "measure": "rooms"},
-        {"relation": "LOGGED_IN", "kind": "event"},
-        {"relation": "GOES_LIVE", "kind": "plan"},
-    ],
-)
-async def test_what_says_enough_without_a_target_is_stored(world: WritingWorld, said: dict[str, Any]) -> None:
-    assert (await world.tell("A note.", {"source": "me", **said})).facts[0].outcome == "created"
-
-
-async def test_what_joins_an_entity_with_itself_is_said(world: WritingWorld) -> None:
-    itself = {"source": "a", "relation": "USES", "target": "A"}
-    answer = await world.tell("A note.", {**itself, "target": "b"}, itself)
-    assert "joined with itself, delete_entity_edge if not meant: facts[1]" in answer.message
-    said = [{**itself, "fact": "the parser a uses itself"}, {"source": "me", "relation": "PROMISED", "target": "me"}]
-    for one in (*said, {**itself, "relation": "HAS_BUDGET", "value": 5}):
-        assert "itself" not in (await world.tell("Another.", one)).message
 
 
 @pytest.mark.parametrize(
