@@ -15,7 +15,7 @@ _LONGEST_NAME = 6
 """Words of a name that memory does not know; more are a sentence or a description."""
 _MARKS = " \t\n.!?…\"'“”„‘’«»"
 _END = re.compile(r"[.!?…][\"'”’»]?\Z")
-_ABBREVIATED = re.compile(r"(?:[A-Z]\w{0,4}|(?:\w\.)+\w)\.\Z")
+_ABBREVIATED = re.compile(r"\A(?:[A-Z]\w{0,4}|(?:\w\.)+\w)\.\Z")
 """The last word of a name that ends in a full stop: "Ltd.", "D.C."."""
 _SAYING = words_of("i we you he she it they i'm i've i'd we're we've")
 _ALIKE = 0.5
@@ -41,7 +41,7 @@ def reads_as_sentence(text: str, relation: str) -> bool:
     words = text.split()
     if len(words) < SHORTEST_SENTENCE or len(words) > _LONGEST_NAME:
         return len(words) > _LONGEST_NAME
-    if _END.search(text) and not _ABBREVIATED.search(words[-1]) and len(words) > SHORTEST_SENTENCE:
+    if _END.search(text) and not _ABBREVIATED.match(words[-1]) and len(words) > SHORTEST_SENTENCE:
         return True
     if words[0].lower().replace("’", "'") in _SAYING and words[1][:1].islower():
         return True
