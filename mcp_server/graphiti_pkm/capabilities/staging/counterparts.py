@@ -5,12 +5,11 @@ from datetime import datetime
 from typing import NamedTuple
 
 from graphiti_pkm.capabilities.staging.forgotten import Forgotten
+from graphiti_pkm.capabilities.staging.history import rows_of
 from graphiti_pkm.capabilities.staging.renaming import Renaming
 from graphiti_pkm.core.context import Context
 from graphiti_pkm.core.model.records import Copied, WriteIntent, WriteKind
 
-_ROWS = 5
-"""Few: one write of the journal may have thousands of records."""
 _PAGE = 500
 _COPYING = (WriteKind.MIGRATE, WriteKind.RESTORE_SNAPSHOT)
 
@@ -49,16 +48,13 @@ class Counterparts:
         origins = {uuid for one in self._coming.values() for uuid in one.origins}
         own = dict[str, str]()
         copied = set[str]()
-        seq = 0
-        while rows := await journal.group_rows(self._target, seq, _ROWS):
-            for row in rows:
-                self.keep(row.intent.copies)
-                self.gone.add(row.intent)
-                if origins:
-                    own |= {uuid: uuid for uuid in origins.intersection(_uuids(row.intent))}
-                    own |= {one.origin_uuid: one.uuid for one in row.intent.copies if one.origin_uuid in origins}
-                copied |= {one.origin_uuid for one in row.intent.copies if one.origin_uuid in self._coming}
-            seq = rows[-1].seq
+        async for row in rows_of(journal, self._target):
+            self.keep(row.intent.copies)
+            self.gone.add(row.intent)
+            if origins:
+                own |= {uuid: uuid for uuid in origins.intersection(_uuids(row.intent))}
+                own |= {one.origin_uuid: one.uuid for one in row.intent.copies if one.origin_uuid in origins}
+            copied |= {one.origin_uuid for one in row.intent.copies if one.origin_uuid in self._coming}
         own |= {uuid: uuid for uuid in origins if self.gone.has(uuid)}  # no write names them any more
         for uuid, one in self._coming.items():
             if original := next((own[origin] for origin in one.origins if origin in own), None):
@@ -66,17 +62,14 @@ class Counterparts:
         await self._prefer_copies([uuid for uuid in copied if uuid in self._originals and uuid not in self._joined])
 
     async def _read_coming(self) -> None:
-        seq = 0
         renaming = Renaming(self._source)
-        while rows := await self._context.journal.group_rows(self._source, seq, _ROWS):
-            for row in rows:
-                for one in row.intent.copies:
-                    before = self._coming.get(one.uuid)
-                    is_copy = one.uuid == renaming.uuid(one.origin_uuid) or (before is not None and before.is_copy)
-                    known = before.origins if before else ()
-                    if one.origin_uuid not in known:
-                        self._coming[one.uuid] = _Coming((*known, one.origin_uuid), row.intent.came_at, is_copy)
-            seq = rows[-1].seq
+        async for row in rows_of(self._context.journal, self._source):
+            for one in row.intent.copies:
+                before = self._coming.get(one.uuid)
+                is_copy = one.uuid == renaming.uuid(one.origin_uuid) or (before is not None and before.is_copy)
+                known = before.origins if before else ()
+                if one.origin_uuid not in known:
+                    self._coming[one.uuid] = _Coming((*known, one.origin_uuid), row.intent.came_at, is_copy)
 
     async def _prefer_copies(self, uuids: Sequence[str]) -> None:
         """Of what an earlier version copied back beside its original, the copy is what it is here."""

@@ -8,7 +8,7 @@ from graphiti_pkm.core.model.group_tally import GroupTally
 from graphiti_pkm.core.model.job_records import BackLinkJob, EmbedMissingJob, EmbedPassagesJob, Job
 from graphiti_pkm.core.model.records import Vectors, WriteIntent
 from graphiti_pkm.core.model.snapshots import remaining_deletion
-from graphiti_pkm.core.ports.ports import Journal
+from graphiti_pkm.core.ports.ports import Journal, JournalRow
 
 _ROWS = 5
 """Few: one write may have thousands of vectors."""
@@ -31,27 +31,34 @@ class GroupHistory:
     """When the last write came."""
 
 
+async def rows_of(journal: Journal, group_id: str) -> AsyncIterator[JournalRow]:
+    """All writes of a group, in their order."""
+    seq = 0
+    while rows := await journal.group_rows(group_id, seq, _ROWS):
+        for row in rows:
+            yield row
+        seq = rows[-1].seq
+
+
 async def read_history(journal: Journal, group_id: str, before: datetime | None = None) -> GroupHistory:
     """Read the writes of a group; its state is that just before an instant, or that of now."""
     now = GroupTally(group_id)
     then = now if before is None else GroupTally(group_id)  # a tally is as large as the group
-    seq = after = until = 0
+    after = until = 0
     forgotten: list[WriteIntent] = []
     newest = None
-    while rows := await journal.group_rows(group_id, seq, _ROWS):
-        for row in rows:
-            intent = row.intent
-            now.add(intent)
-            newest = intent.came_at if newest is None else max(newest, intent.came_at)
-            if before is None or intent.came_at < before:
-                if then is not now:
-                    then.add(intent)
-                until = row.seq
-                if group_id in intent.deletions.groups:
-                    after = row.seq
-            elif intent.forgets is not None:
-                forgotten.append(intent)
-        seq = rows[-1].seq
+    async for row in rows_of(journal, group_id):
+        intent = row.intent
+        now.add(intent)
+        newest = intent.came_at if newest is None else max(newest, intent.came_at)
+        if before is None or intent.came_at < before:
+            if then is not now:
+                then.add(intent)
+            until = row.seq
+            if group_id in intent.deletions.groups:
+                after = row.seq
+        elif intent.forgets is not None:
+            forgotten.append(intent)
     for intent in forgotten:
         then.add(remaining_deletion(intent))
     if forgotten:
