@@ -215,11 +215,13 @@ def _best_looked_up(db: sqlite3.Connection, words: Sequence[_Word], found: Found
         _parameters(words),
     )
     hits: dict[str, float] = {}
+    # A level is read once: with ``json_extract`` beside its ids SQLite would compare its whole text again for each.
     for asked in _batches(levels, limit):
         looked_up = db.execute(
-            f"""SELECT h.uuid, h.score FROM (SELECT t.record_uuid AS uuid, json_extract(l.value, '$[0]') AS score
-              FROM json_each(:levels) l CROSS JOIN json_each(l.value, '$[1]') i
-              CROSS JOIN search_text t ON t.id = i.value) h
+            f"""WITH level(score, ids) AS MATERIALIZED (
+              SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(:levels))
+            SELECT h.uuid, h.score FROM (SELECT t.record_uuid AS uuid, level.score
+              FROM level CROSS JOIN json_each(level.ids) i CROSS JOIN search_text t ON t.id = i.value) h
             CROSS JOIN {found.table} WHERE {found.where} ORDER BY h.score DESC, {found.at} DESC, h.uuid LIMIT :limit""",
             {**found.parameters, "levels": asked, "limit": limit - len(hits)},
         )
