@@ -63,9 +63,9 @@ What stands against what:
 """
 
 _HANDS_OVER = (
-    "this machine embeds a question in 7 ms, the one of the day before in 13, where these were met (2.06, 1.93, 1.13 "
-    "without facts); the rest of a call is Python, a dozen reads in other threads among it, and takes 4 to 15 ms on "
-    "both. Needed: fewer reads a call."
+    "this machine embeds a question in 7 ms; on one that takes 13 these were met (2.06, 1.93, 1.13 without facts). "
+    "The rest of a call is Python, a dozen reads in other threads among it, and takes 4 to 15 ms on both. "
+    "Needed: fewer reads a call."
 )
 
 _REASONS = {
@@ -93,7 +93,10 @@ _REASONS = {
     "get_entity_connections page and total in the graph layer": "an index finds a page of facts, but the total counts "
     "all that the filters leave, 0.2 µs each. Needed: a total that is kept when a fact is written.",
     "get_entity_connections whole answer in process": "the counts by neighbour, kind and name look at each fact of the "
-    "hub once, about 1 µs each. Needed: counts that are kept when a fact is written, which would cost each write.",
+    "hub once, about 1 µs each; 2.1 to 2.5 from run to run. Needed: counts that are kept when a fact is written, which "
+    "would cost each write.",
+    "get_entity_timeline whole answer in process": "months and companions are counted over all mentions; 2.0 to 2.1 "
+    "from run to run. Needed: months that are counted when an episode is written.",
     "get_entity_connections of another group during that": "all groups share one process, disk and interpreter; a "
     "merge rests three times as long as it works. Needed: longer rests, which keep the merge's own group waiting "
     "(ADR 60).",
@@ -107,13 +110,15 @@ _REASONS = {
     "question with 200,000 vectors (307 MB) on one core, 7 the embedding, the rest the words and Python. Embedding "
     "beside the search by words gained nothing in ten paired runs on a busy machine: both want the interpreter. "
     "Needed: vectors of fewer bytes for a first look, and fewer reads a call.",
-    "search_memory_facts through MCP, p50 in a group of": "of 25 ms, 7 are the embedding, about 5 the words of the "
-    "facts that have one, 4 the nearest by meaning, 1 the stems of 200 texts, 3 the SDK, log and JSON of a call. "
+    "search_memory_facts through MCP, p50 in a group of": "of 21 to 25 ms, 7 are the embedding, about 5 the words of "
+    "the facts that have one, 4 the nearest by meaning, 1 the stems of 200 texts, 3 the SDK, log and JSON of a call. "
     "Needed: the words of facts, counted when they are written, as those of episodes are (ADR 44), and fewer reads a "
     "call.",
-    "search_nodes through MCP, p50 in a group of": _HANDS_OVER,
+    "search_nodes through MCP, p50": _HANDS_OVER,
     "search_episodes through MCP, p50 over the journal": _HANDS_OVER,
     "search_memory_facts through MCP, p50 over the journal": _HANDS_OVER,
+    "add_memory with hints against without": "1.02 and 1.03 in two runs of one day, 0.99 on another; hints add no "
+    "token to it. Needed: more calls a side, to tell a hundredth from chance.",
     "embedding ": "both multiply the same matrices on one core; what the runtime saves lies between the products, and "
     "how much that is differs from machine to machine: 1.7 to 2.1 times for a question, 1.2 to 1.8 for a text. Needed: "
     "more threads, which would hold up other calls (ADR 58).",
