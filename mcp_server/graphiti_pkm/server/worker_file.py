@@ -3,6 +3,8 @@
 import sqlite3
 from pathlib import Path
 
+from graphiti_pkm.storage.journal.connection import use_write_ahead_log
+
 _BUSY_SECONDS = 1.0
 
 
@@ -15,7 +17,7 @@ def open_worker_file(path: Path, table: str) -> sqlite3.Connection:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
     path.chmod(0o600)
-    connection.execute("PRAGMA journal_mode = WAL")
+    use_write_ahead_log(connection, _BUSY_SECONDS)
     connection.execute("PRAGMA synchronous = OFF")
     connection.execute(f"CREATE TABLE IF NOT EXISTS {table} WITHOUT ROWID")
     return connection

@@ -17,14 +17,12 @@ from queue import Empty, Full, Queue
 
 from graphiti_pkm.core.model.record import Record
 from graphiti_pkm.errors import DamagedStore, NewerSchema, NotFound
+from graphiti_pkm.storage.journal.connection import use_write_ahead_log
 
 _log = logging.getLogger(__name__)
 
 _VERSION = 1
 _BUSY_SECONDS = 5.0
-_PAUSE_SECONDS = 0.01
-_PRIMARY = 0xFF
-"""The part of an extended error code of SQLite that is the code itself."""
 _MOST_WAITING = 10_000
 """Lines that wait for the disk; beyond it they are in the log alone."""
 _BATCH = 500
@@ -177,30 +175,21 @@ class _Writer:
             self._alike[alike] = (count + 1, added.lastrowid or 0)
 
     def _connected(self) -> sqlite3.Connection:
-        until = time.monotonic() + _BUSY_SECONDS
-        while self._connection is None:
+        if self._connection is None:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
             try:
-                self._connection = self._opened()
-            except sqlite3.OperationalError as error:  # SQLite does not wait for another process that turns WAL on
-                if error.sqlite_errorcode & _PRIMARY != sqlite3.SQLITE_BUSY or time.monotonic() > until:
-                    raise
-                time.sleep(_PAUSE_SECONDS)
+                self._path.chmod(0o600)
+                use_write_ahead_log(connection, _BUSY_SECONDS)
+                connection.execute("PRAGMA synchronous = NORMAL")
+                _refuse_newer(connection)
+                connection.executescript(_TABLE)
+                connection.execute(f"PRAGMA user_version = {_VERSION}")
+            except BaseException:
+                connection.close()
+                raise
+            self._connection = connection
         return self._connection
-
-    def _opened(self) -> sqlite3.Connection:
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
-        try:
-            self._path.chmod(0o600)
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-            _refuse_newer(connection)
-            connection.executescript(_TABLE)
-            connection.execute(f"PRAGMA user_version = {_VERSION}")
-        except BaseException:
-            connection.close()
-            raise
-        return connection
 
 
 class AuditFilter(Record):

@@ -108,7 +108,7 @@ class JournalFile:
             try:
                 if self._owns_directory:
                     _keep_temporary_files(connection, self.data_dir)
-                _use_write_ahead_log(connection)
+                use_write_ahead_log(connection, _BUSY_SECONDS)
                 connection.execute(f"PRAGMA synchronous = {synchronous}")
                 if self._holds_graph and synchronous == "FULL":
                     # Pages of a large write that do not fit are written to the log and read back several times.
@@ -400,9 +400,9 @@ def _keep_temporary_files(connection: sqlite3.Connection, directory: Path) -> No
         connection.execute(f"PRAGMA temp_store_directory = '{quoted}'")
 
 
-def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
-    """Switch to WAL; the retry handles processes that create the file at the same time."""
-    deadline = time.monotonic() + _BUSY_SECONDS
+def use_write_ahead_log(connection: sqlite3.Connection, wait_seconds: float) -> None:
+    """Switch to WAL. SQLite itself does not wait for another process that does so, as when both create the file."""
+    deadline = time.monotonic() + wait_seconds
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
